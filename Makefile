@@ -32,7 +32,7 @@ MAKEFLAGS += --no-print-directory
 build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so
 	@tools/packages build
 	@tools/build.sh release
-	@echo "built build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so"
+	@echo "built build/vidi, build/vidi-lab, build/libvidi.a, build/libvidi.so, build/redisvidi.so"
 
 python: ## builds the Python package: build/python/vidi-*.whl, which `pip install` takes
 	@tools/packages python
@@ -103,7 +103,7 @@ bench-peers: ## compares the lab's versions of other filters with public ones; t
 	@tools/build.sh release --target vidi_peer_times
 	@bench/compare_peers.sh build lab/peers/compared.inc
 
-lab-report: build ## runs the whole lab, and writes docs/lab and docs/LAB.md; takes about half an hour
+lab-report: build ## runs the whole lab: writes build/lab/index.html, docs/lab and docs/LAB.md; takes about half an hour
 	@tools/packages lab-report
 	@tools/lab_report.sh build/vidi $(LAB)
 

@@ -2,13 +2,13 @@
  * Measures the crawl's frontier: URLs are appended to the database, sorted to their hosts and taken out again, host by
  * host, all in one thread and with the settings of a crawl: synchronous=FULL, a transaction for each 50,000 URLs.
  *
- * URLs are spread evenly over a thousand hosts, or over a million, which is the worst case: URLs that are found together
- * belong to different hosts. All are in the queue before the first is taken out. Making the URLs is not timed.
+ * URLs are spread evenly over a thousand hosts, or over a million, which is the worst case: URLs that are found
+ * together belong to different hosts. All are in the queue before the first is taken out. Making the URLs is not timed.
  *
  * The memory is that of a process which does nothing else: the benchmark starts itself again. Its largest resident size
  * with 2 and with 10 million URLs gives the bytes that each further URL takes. Linux tells how long it has waited for a
- * processor that others were using; that is part of the times, and shown beside them. The database is in a new folder below
- * --folder, which is removed afterwards.
+ * processor that others were using; that is part of the times, and shown beside them. The database is in a new folder
+ * below --folder, which is removed afterwards.
  */
 #include "subjects.h"
 #include "urls.h"

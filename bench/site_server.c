@@ -199,7 +199,7 @@ static response *find(site *of, char *path)
     return found;
 }
 
-/* Takes the first request out of the buffer and begins to send its response. False: the request is not whole, or bad. */
+/* Takes the first request out of the buffer and begins to send its response. False: it is incomplete or bad. */
 static bool answer(site *of, connection *to)
 {
     char *end = memmem(to->request, to->len, "\r\n\r\n", 4);

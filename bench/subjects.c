@@ -189,8 +189,8 @@ const bench_subject *bench_find(const bench_run *run, const char *name)
 }
 
 /*
- * Filters are compared with libbloom and RocksDB's at the same error rate. Kinds that lose practically nothing are compared with
- * absl's set, reserved or grown alike, and with libbloom at 1e-4.
+ * Filters are compared with libbloom and RocksDB's at the same error rate. Kinds that lose practically nothing are
+ * compared with absl's set, reserved or grown alike, and with libbloom at 1e-4.
  */
 static const char *rival_name(const bench_subject *subject, size_t number)
 {

@@ -99,8 +99,8 @@ void bench_touch(void *ptr, size_t bytes);
 /* A vidi_allocator that uses these functions. */
 extern const vidi_allocator bench_allocator;
 /*
- * For subjects that grow: large blocks come from one piece of memory in 2 MiB pages that was touched when it was opened,
- * and are never used again. So only growing itself is timed, without the kernel's share.
+ * For subjects that grow: large blocks come from one piece of memory in 2 MiB pages that was touched when it was
+ * opened, and are never used again. So only growing itself is timed, without the kernel's share.
  */
 int bench_arena_open(size_t bytes);
 void bench_arena_close(void);
@@ -298,7 +298,7 @@ void bench_small_table(const bench_run *run, FILE *out);
 /* frontier.c; not in builds without the crawler */
 void bench_frontier_measure(bench_run *run);
 void bench_frontier_table(const bench_run *run, FILE *out);
-/* "URLS,HOSTS,SORTED,PATH": does the job alone, in a process of its own, and prints its figures. Returns the exit code. */
+/* "URLS,HOSTS,SORTED,PATH": does the job in a process of its own and prints its figures. Returns the exit code. */
 int bench_frontier_alone(const char *what);
 
 /* ---- reporting ---- */

@@ -45,7 +45,7 @@ typedef struct cli_command {
     const char *about;                /* one sentence that says what it does */
     const char *details;              /* paragraphs of the full help, each ended by '\n' */
     const char *examples;             /* lines of the full help, printed unchanged; may be NULL */
-    const struct cli_option *options; /* the last one has no name */
+    const struct cli_option *options; /* the last one has no name; NULL: `run` starts another program, which has them */
     const char *common;               /* options that the short help shows, separated by spaces; NULL: all */
     const char *operand;              /* what its operands are called; NULL: it takes none */
     int (*run)(const struct cli_command *self, cli_words words);
@@ -55,7 +55,14 @@ extern const cli_command cli_dedup, cli_has, cli_remove, cli_list, cli_canon, cl
     cli_check, cli_rotate, cli_snapshot, cli_merge, cli_export, cli_import, cli_top, cli_robots, cli_sitemap, cli_bench,
     cli_lab, cli_crawl, cli_version, cli_help;
 
-/* All commands in the order of the help, then NULL. The first one runs when no command is named. */
+/*
+ * The body of main: calls `run` with the words after the program's name. Before that, it opens /dev/null in the place
+ * of closed standard streams; afterwards, it ends the process with a signal if the status is CLI_SIGNAL plus its
+ * number.
+ */
+int cli_program(int argc, char **argv, int (*run)(cli_words words));
+
+/* All commands in the order of the help, then NULL. The first one runs when no command is named. vidi-lab has none. */
 extern const cli_command *const cli_commands[];
 
 /* The command with that name, or NULL. */

@@ -104,7 +104,7 @@ list(REMOVE_ITEM old_wheels ${VIDI_WHEEL})
 foreach(wheel ${old_wheels})
     file(REMOVE ${wheel})
 endforeach()
-set(packers ${PROJECT_SOURCE_DIR}/python/pyproject.toml ${PROJECT_SOURCE_DIR}/python/setup.py
+set(packers ${PROJECT_SOURCE_DIR}/python/pyproject.toml ${PROJECT_SOURCE_DIR}/python/README.md ${PROJECT_SOURCE_DIR}/python/setup.py
     ${PROJECT_SOURCE_DIR}/python/carry.py ${PROJECT_SOURCE_DIR}/LICENSE)
 set(quietly sh -c "\"$@\" >wheel.log 2>&1 || (cat wheel.log >&2 && false)" sh)
 add_custom_command(OUTPUT ${VIDI_WHEEL} DEPENDS vidi_python ${package_files} ${packers}

@@ -12,7 +12,7 @@ _vidi_values() {
     dedup:-f | dedup:--field) echo "ANY" ;;
     dedup:-d | dedup:--delimiter) echo "ANY" ;;
     dedup:--json-key) echo "ANY" ;;
-    dedup:--canon) echo "none whatwg crawl surt key=host key=site" ;;
+    dedup:--canon) echo "none whatwg crawl w3lib surt key=host key=site" ;;
     dedup:--key) echo "url host site" ;;
     dedup:--tracking) echo "FILE" ;;
     dedup:--invalid) echo "keep drop fail" ;;
@@ -76,10 +76,10 @@ _vidi_values() {
     crawl:--lost) echo "ANY" ;;
     crawl:--error) echo "ANY" ;;
     crawl:--memory) echo "ANY" ;;
-    crawl:--canon) echo "none whatwg crawl surt key=host key=site" ;;
+    crawl:--canon) echo "none whatwg crawl w3lib surt key=host key=site" ;;
     crawl:--tracking) echo "FILE" ;;
     crawl:--color) echo "auto always never" ;;
-    canon:--canon) echo "none whatwg crawl surt key=host key=site" ;;
+    canon:--canon) echo "none whatwg crawl w3lib surt key=host key=site" ;;
     canon:--tracking) echo "FILE" ;;
     canon:--base) echo "ANY" ;;
     canon:--invalid) echo "keep drop fail" ;;
@@ -152,8 +152,8 @@ _vidi_options() {
         ;;
     crawl)
         echo "-s --state --contact --seeds --scope --include --exclude --depth --max-pages --max-time
-            --max-bytes --resources --check --json --jsonl --no-store --no-sitemaps --agent --delay
-            --per-host --retries --header --ca-file --allow-net --resolve --connections --threads
+            --max-bytes --resources --check --json --jsonl --rebuild-seen --no-store --no-sitemaps --agent
+            --delay --per-host --retries --header --ca-file --allow-net --resolve --connections --threads
             --connect-timeout --silence-timeout --total-timeout --max-host-pages --max-queries --max-url
             --max-repeat --max-redirects --max-body --max-unpacked --kind --param --capacity --lost --error
             --memory --canon --tracking --progress -q --quiet --color -h --help"

@@ -1,7 +1,7 @@
 /*
- * robots.txt: a line with a product token, a line with a URL, and then the file, which may contain any byte. The file is
- * read strictly and leniently. The verdict must be that of a matcher that is too simple to be wrong, and the parsed file
- * must be small.
+ * robots.txt: a line with a product token, a line with a URL, and then the file, which may contain any byte. The file
+ * is read strictly and leniently. The verdict must be that of a matcher that is too simple to be wrong, and the parsed
+ * file must be small.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * Sitemaps of any bytes. The first byte says in what pieces the rest is fed: whatever they are, entries and report must be
- * the same as in one piece. Every URL must be absolute and fit for a line of text.
+ * Sitemaps of any bytes. The first byte says in what pieces the rest is fed: whatever they are, entries and report must
+ * be the same as in one piece. Every URL must be absolute and fit for a line of text.
  */
 #include <string.h>
 #include <strings.h>

@@ -120,7 +120,7 @@ static void check_itself(const taken *t, const vidi_str *base)
 /* ---- canonical forms ---- */
 
 /* Each form with the whatwg form of its version, which must have the same canonical form. URLs come before keys. */
-enum { PLAIN, PLAIN_1, URLS = 16, FORMS = 21 };
+enum { PLAIN, PLAIN_1, URLS = 17, FORMS = 22 };
 static const struct {
     const char *profile;
     size_t plain;
@@ -140,6 +140,7 @@ static const struct {
                   {"crawl,+slash,+scheme,-index,-session", PLAIN},
                   {"crawl/1", PLAIN_1},
                   {"crawl/1,-percent,-slashes", PLAIN_1},
+                  {"w3lib", PLAIN},
                   {"surt", PLAIN},
                   {"surt,-percent,-path,+scheme", PLAIN},
                   {"key=host", PLAIN},

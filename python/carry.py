@@ -17,6 +17,8 @@ import sys
 
 NOT_CARRIED = re.compile(r"(linux-vdso|ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|crypto))\.so")
 COMMON_LICENCES = pathlib.Path("/usr/share/common-licenses")
+# The data that is compiled into a library, and the package that has its licence.
+DATA_OF = {"libpsl": "publicsuffix"}
 
 
 def needed(file):
@@ -60,11 +62,18 @@ def package_of(library):
 
 
 def copy_licence(library, folder):
-    """A library's licence, and the common ones that it refers to."""
-    package = package_of(library)
+    """The licence of a library and of the data in it."""
+    copy_licence_of(package_of(library), library, folder)
+    data = DATA_OF.get(library.name.partition(".")[0])
+    if data:
+        copy_licence_of(data, f"{library}'s data", folder)
+
+
+def copy_licence_of(package, what, folder):
+    """The licence of a Debian package, and the common ones that it refers to."""
     source = pathlib.Path(f"/usr/share/doc/{package}/copyright")
     if package is None or not source.exists():
-        print(f"warning: no licence was found for {library}; add it before you pass the wheel on", file=sys.stderr)
+        print(f"warning: no licence was found for {what}; add it before you pass the wheel on", file=sys.stderr)
         return
     shutil.copy(source, folder / f"{package}.txt")
     for name in re.findall(rf"{COMMON_LICENCES}/([\w.+-]*\w)", source.read_text(encoding="utf-8")):

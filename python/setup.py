@@ -12,6 +12,12 @@ import sys
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
+
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:  # before version 70.1
+    from wheel.bdist_wheel import bdist_wheel
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -21,6 +27,7 @@ import carry  # noqa: E402  # pylint: disable=wrong-import-position  # it lies b
 
 BUILD = pathlib.Path(os.environ.get("VIDI_BUILD") or ROOT / "build" / "pip")
 SCRATCH = BUILD / "python" / "pack"
+LICENCES = SCRATCH / "licenses"
 
 
 def version():
@@ -49,12 +56,28 @@ class Pack(build_ext):
         package = pathlib.Path(self.build_lib) / "vidi"
         shutil.rmtree(package, ignore_errors=True)
         shutil.copytree(BUILD / "python" / "vidi", package, ignore=shutil.ignore_patterns("__pycache__"))
-        licences = package / "licences"
-        licences.mkdir()
-        shutil.copy(ROOT / "LICENSE", licences / "vidi.txt")
+        shutil.rmtree(LICENCES, ignore_errors=True)
+        LICENCES.mkdir(parents=True)
+        shutil.copy(ROOT / "LICENSE", LICENCES / "vidi.txt")
         for library in (BUILD / "python" / "linked_in.txt").read_text().split():
-            carry.copy_licence(pathlib.Path(library), licences)
-        carry.carry(package / "_vidi.abi3.so", package / "libraries", licences)
+            carry.copy_licence(pathlib.Path(library), LICENCES)
+        carry.carry(package / "_vidi.abi3.so", package / "libraries", LICENCES)
+
+
+class Wheel(bdist_wheel):
+    """Puts the licences where tools look for them."""
+
+    def egg2dist(self, egginfo_path, distinfo_path):
+        super().egg2dist(egginfo_path, distinfo_path)
+        shutil.copytree(LICENCES, pathlib.Path(distinfo_path) / "licenses")
+
+
+class NoSource(sdist):
+    """A folder without the library's sources is of no use to anybody."""
+
+    def run(self):
+        sys.exit("there is no source distribution of the Python package: it is compiled together with the library; "
+                 "build a wheel in a clone of vidi's repository, with `make python` or `pip wheel ./python`")
 
 
 SCRATCH.mkdir(parents=True, exist_ok=True)
@@ -62,7 +85,7 @@ setup(
     version=version(),
     packages=[],
     ext_modules=[Extension("vidi._vidi", [], py_limited_api=True)],
-    cmdclass={"build_ext": Pack},
+    cmdclass={"build_ext": Pack, "bdist_wheel": Wheel, "sdist": NoSource},
     options={
         "build": {"build_base": str(SCRATCH)},
         "egg_info": {"egg_base": str(SCRATCH)},

@@ -6,7 +6,8 @@
  *     …
  *     VIDI.HOLD key …, for each claim (claim_io.c)
  *
- * It runs in a forked child, which only reads. (With aof-use-rdb-preamble, the server's default, rdb.c is used instead.)
+ * It runs in a forked child, which only reads. (With aof-use-rdb-preamble, the server's default, rdb.c is used
+ * instead.)
  */
 #include "buffer.h"
 #include "claim_io.h"

@@ -80,7 +80,7 @@ static void *run(void *unused)
     return NULL;
 }
 
-/* Signals are for the server. When the thread wakes up it must not take the core from the server: SCHED_BATCH does not. */
+/* Signals are for the server. A thread that wakes up must not take its core: SCHED_BATCH does not. */
 static bool start_thread(void)
 {
     const struct sched_param normal = {.sched_priority = 0};

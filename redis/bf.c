@@ -67,14 +67,17 @@ static bool is_expansion(long long expansion)
 /* The words behind the capacity. False after an error was replied. */
 static bool parse_scaling(server_context *ctx, recipe *recipe, server_string **argv, int argc)
 {
+    static const char *const names[] = {"NONSCALING", "EXPANSION", NULL};
     bool fixed = false, said = false;
     long long expansion = recipe->expansion;
     const char *wrong = NULL;
+    uint32_t given = 0;
     for (int i = 0; i < argc && !wrong; i++) {
-        if (word_is(text_of(argv[i]), "NONSCALING"))
+        int option = option_of(text_of(argv[i]), names, &given);
+        if (option < 0)
+            wrong = no_option(option);
+        else if (option == 0)
             fixed = true;
-        else if (!word_is(text_of(argv[i]), "EXPANSION"))
-            wrong = "Unknown argument received";
         else if (++i == argc)
             wrong = "ERR no expansion";
         else if (!parse_signed(text_of(argv[i]), &expansion))
@@ -140,7 +143,7 @@ static value *open_or_make(server_context *ctx, server_string *name, const recip
     return NULL;
 }
 
-/* The array ends with the first item that a full filter does not take. After another error the rest still has answers. */
+/* The array ends at the first item that a full filter does not take. After another error, the rest has answers. */
 static void reply_verdicts(server_context *ctx, const value *value, const batch *batch, int error)
 {
     long len = 0;
@@ -202,13 +205,16 @@ static int madd(server_context *ctx, server_string **argv, int argc)
 
 /* ---- BF.INSERT ---- */
 
+enum { OPTION_NOCREATE, OPTION_NONSCALING, OPTION_ERROR, OPTION_CAPACITY, OPTION_EXPANSION };
+static const char *const insert_options[] = {"NOCREATE", "NONSCALING", "ERROR", "CAPACITY", "EXPANSION", NULL};
+
 /* Takes an option that has a value: NULL, or the error. */
-static const char *take_option(recipe *recipe, vidi_str word, vidi_str text)
+static const char *take_option(recipe *recipe, int option, vidi_str text)
 {
     long long number = 0;
-    if (word_is(word, "ERROR"))
+    if (option == OPTION_ERROR)
         return parse_double(text, &recipe->error) && is_rate(recipe->error) ? NULL : "Bad error rate";
-    if (word_is(word, "CAPACITY")) {
+    if (option == OPTION_CAPACITY) {
         bool good = parse_signed(text, &number) && number >= 1;
         recipe->capacity = (uint64_t)number;
         return good ? NULL : "Bad capacity";
@@ -218,27 +224,23 @@ static const char *take_option(recipe *recipe, vidi_str word, vidi_str text)
     return good ? NULL : "Bad expansion";
 }
 
-static bool has_value(vidi_str word)
-{
-    return word_is(word, "ERROR") || word_is(word, "CAPACITY") || word_is(word, "EXPANSION");
-}
-
 /* Takes the options: where the items begin, or 0 after an error was replied. */
 static int parse_options(server_context *ctx, recipe *recipe, server_string **argv, int argc)
 {
     bool fixed = false;
     const char *wrong = NULL;
+    uint32_t given = 0;
     int i = 2;
     for (; i < argc && !wrong && !word_is(text_of(argv[i]), "ITEMS"); i++) {
-        vidi_str word = text_of(argv[i]);
-        if (word_is(word, "NOCREATE"))
+        int option = option_of(text_of(argv[i]), insert_options, &given);
+        if (option < 0)
+            wrong = no_option(option);
+        else if (option == OPTION_NOCREATE)
             recipe->create = false;
-        else if (word_is(word, "NONSCALING"))
+        else if (option == OPTION_NONSCALING)
             fixed = true;
-        else if (!has_value(word))
-            wrong = "Unknown argument received";
         else if (++i < argc)
-            wrong = take_option(recipe, word, text_of(argv[i]));
+            wrong = take_option(recipe, option, text_of(argv[i]));
     }
     if (wrong)
         server.ReplyWithError(ctx, wrong);

@@ -84,18 +84,17 @@ static bool take_number(server_context *ctx, const option *option, vidi_str text
 /* The words behind the capacity, in pairs. False after an error was replied. */
 static bool parse_pairs(server_context *ctx, recipe *recipe, server_string **argv, int argc)
 {
+    static const char *const names[] = {"BUCKETSIZE", "MAXITERATIONS", "EXPANSION", NULL};
     const option options[] = {
-        {"BUCKETSIZE", 1, BUCKET_SIZE_MOST, &recipe->bucket_size},
-        {"MAXITERATIONS", 1, MAX_ITERATIONS_MOST, &recipe->max_iterations},
-        {"EXPANSION", 0, EXPANSION_MOST, &recipe->expansion},
+        {names[0], 1, BUCKET_SIZE_MOST, &recipe->bucket_size},
+        {names[1], 1, MAX_ITERATIONS_MOST, &recipe->max_iterations},
+        {names[2], 0, EXPANSION_MOST, &recipe->expansion},
     };
-    size_t known = sizeof options / sizeof *options;
+    uint32_t given = 0;
     for (int i = 0; i + 1 < argc; i += 2) {
-        size_t which = 0;
-        while (which < known && !word_is(text_of(argv[i]), options[which].word))
-            which++;
-        if (which == known) {
-            server.ReplyWithError(ctx, "Unknown argument received");
+        int which = option_of(text_of(argv[i]), names, &given);
+        if (which < 0) {
+            server.ReplyWithError(ctx, no_option(which));
             return false;
         }
         if (!take_number(ctx, &options[which], text_of(argv[i + 1])))
@@ -260,13 +259,17 @@ static bool take_capacity(server_context *ctx, recipe *recipe, vidi_str text)
 /* Takes the options: where the items begin, or 0 after an error was replied. */
 static int parse_options(server_context *ctx, recipe *recipe, server_string **argv, int argc)
 {
+    static const char *const names[] = {"NOCREATE", "CAPACITY", NULL};
+    uint32_t given = 0;
     int i = 2;
     for (; i < argc && !word_is(text_of(argv[i]), "ITEMS"); i++) {
-        if (word_is(text_of(argv[i]), "NOCREATE")) {
-            recipe->create = false;
-        } else if (!word_is(text_of(argv[i]), "CAPACITY")) {
-            server.ReplyWithError(ctx, "Unknown argument received");
+        int option = option_of(text_of(argv[i]), names, &given);
+        if (option < 0) {
+            server.ReplyWithError(ctx, no_option(option));
             return 0;
+        }
+        if (option == 0) {
+            recipe->create = false;
         } else if (++i < argc && !take_capacity(ctx, recipe, text_of(argv[i]))) {
             return 0;
         }

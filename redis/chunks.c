@@ -14,8 +14,8 @@
  *     2         came with the last chunk, and asks for the end
  *     2^44 …    cursors of pieces, less than 2^53; each comes with a chunk and asks for the next one
  *
- * Any other iterator gets the end, as in RedisBloom. But if something was removed from the filter since the first chunk,
- * that is an error: an end would pass off half a filter as a whole one.
+ * Any other iterator gets the end, as in RedisBloom. But if something was removed from the filter since the first
+ * chunk, that is an error: an end would pass off half a filter as a whole one.
  */
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,8 @@
  *     numbers  token, deadline, lease, expected loss (the bits of a double)
  *
  * The key of a claim is not saved: it follows from the URL, so a damaged snapshot cannot bring in a wrong one. A claim
- * whose token is void is saved without owner and with token 0, so that it belongs to an earlier epoch when it is loaded.
+ * whose token is void is saved without owner and with token 0, so that it belongs to an earlier epoch when it is
+ * loaded.
  */
 #include "claim_io.h"
 
@@ -96,8 +97,8 @@ static bool load_strings(server_io *io, char *strings[STRINGS], size_t lengths[S
 }
 
 /*
- * Another version of ICU may take a URL for none, or two URLs for one. The claim is kept all the same, under the URL as it
- * was given: its page would be lost otherwise, or the whole file could not be read.
+ * Another version of ICU may take a URL for none, or two URLs for one. The claim is kept all the same, under the URL as
+ * it was given: its page would be lost otherwise, or the whole file could not be read.
  */
 static int make_loaded_key(claim_key *key, const value *value, vidi_str url)
 {

@@ -18,7 +18,8 @@ typedef struct listing {
     vidi_str owner; /* empty: everybody's */
     uint64_t count;
     vidi_str after;
-    bool begun; /* `after` was given */
+    bool begun;     /* `after` was given */
+    uint32_t given; /* for option_of */
 } listing;
 
 static bool parse_cursor(vidi_str text, listing *listing)
@@ -33,16 +34,21 @@ static bool parse_cursor(vidi_str text, listing *listing)
 /* NULL, or what is wrong. */
 static const char *parse_option(server_string **argv, listing *listing)
 {
-    vidi_str word = text_of(argv[0]), text = text_of(argv[1]);
-    if (word_is(word, "OWNER")) {
+    static const char *const names[] = {"OWNER", "COUNT", "CURSOR", NULL};
+    vidi_str text = text_of(argv[1]);
+    switch (option_of(text_of(argv[0]), names, &listing->given)) {
+    case 0:
         listing->owner = text;
         return text.len ? NULL : BAD_OWNER;
-    }
-    if (word_is(word, "COUNT"))
+    case 1:
         return parse_count(text, &listing->count) && listing->count <= LIST_MOST ? NULL : "COUNT is at most 1000";
-    if (word_is(word, "CURSOR"))
+    case 2:
         return parse_cursor(text, listing) ? NULL : "a cursor is 0, or what the last reply gave";
-    return "syntax: VIDI.CLAIMS key [OWNER owner] [COUNT n] [CURSOR cursor]";
+    case OPTION_TWICE:
+        return GIVEN_TWICE;
+    default:
+        return "syntax: VIDI.CLAIMS key [OWNER owner] [COUNT n] [CURSOR cursor]";
+    }
 }
 
 /* The next claim of the list. Those of earlier epochs have no owner any more. */

@@ -1,8 +1,8 @@
 /*
  * VIDI.CLAIM, VIDI.RECLAIM and the internal VIDI.HOLD: how owners come by claims.
  *
- * Replicas and the append-only file decide nothing. CLAIM and RECLAIM reach them as VIDI.HOLD, which says what the claims
- * are now, with their tokens and absolute deadlines.
+ * Replicas and the append-only file decide nothing. CLAIM and RECLAIM reach them as VIDI.HOLD, which says what the
+ * claims are now, with their tokens and absolute deadlines.
  */
 #include "claim_commands.h"
 #include "claim_key.h"

@@ -6,10 +6,10 @@
  *   by_deadline  by (epoch, deadline, key): hands out what expired first, and counts what has expired
  *   of_owner     one tree per owner, by key; claims that were given up are in none
  *
- * The epoch comes first in by_deadline, so that a rotation need not touch a single claim: everything of an earlier epoch
- * is before everything of the current one, and counts as expired. Claims that were loaded with a void token belong to
- * epoch 0. A claim that is given up stays in its epoch with a deadline of its own. Otherwise a page that is given up
- * again and again would always be handed out before the pages of workers that died.
+ * The epoch comes first in by_deadline, so that a rotation need not touch a single claim: everything of an earlier
+ * epoch is before everything of the current one, and counts as expired. Claims that were loaded with a void token
+ * belong to epoch 0. A claim that is given up stays in its epoch with a deadline of its own. Otherwise a page that is
+ * given up again and again would always be handed out before the pages of workers that died.
  *
  * An owner is kept as long as it has claims.
  */

@@ -8,6 +8,11 @@
 
 #include "reply.h"
 
+const char *no_option(int option)
+{
+    return option == OPTION_TWICE ? "ERR " GIVEN_TWICE : "Unknown argument received";
+}
+
 int reply_not_found(server_context *ctx)
 {
     return server.ReplyWithError(ctx, "ERR not found");

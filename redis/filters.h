@@ -12,6 +12,9 @@
 /* The largest EXPANSION, of both families. */
 #define EXPANSION_MOST 32768
 
+/* The error for what option_of returns for an unknown option, or one given twice, which RedisBloom allows. */
+const char *no_option(int option);
+
 /* The error for a key that is needed and absent. */
 int reply_not_found(server_context *ctx);
 

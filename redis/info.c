@@ -1,6 +1,7 @@
 /*
- * VIDI.INFO and VIDI.STATS: everything that the library's statistics tell about a key, as a map (a flat array in version
- * 2 of the protocol). The expected number of lost pages comes first, because that is what a crawl pays for its memory.
+ * VIDI.INFO and VIDI.STATS: everything that the library's statistics tell about a key, as a map (a flat array in
+ * version 2 of the protocol). The expected number of lost pages comes first, because that is what a crawl pays for its
+ * memory.
  *
  * What INFO tells is a table: a name, a type, and where the figure lies in a struct that is filled in first. The names
  * are those of vidi_stats, so that its comments in vidi.h explain them.

@@ -91,8 +91,8 @@ static size_t size_to_ask(size_t bytes, size_t alignment)
 }
 
 /*
- * Asks the server. If blocks were aligned when the module was loaded but this one is not, it asks for more of them until
- * one is; those that are not are held meanwhile, or the same one would come again.
+ * Asks the server. If blocks were aligned when the module was loaded but this one is not, it asks for more of them
+ * until one is; those that are not are held meanwhile, or the same one would come again.
  */
 static void *aligned_from_server(size_t bytes, size_t alignment, bool zeroed)
 {
@@ -131,7 +131,7 @@ static void count_down(memory *memory, size_t bytes)
     atomic_fetch_sub_explicit(&total, bytes, memory_order_relaxed);
 }
 
-/* Checks the limit before allocating, so that nothing large is allocated in vain, and after it: blocks are rounded up. */
+/* Checks the limit before allocating, so that nothing large is allocated in vain, and after: blocks are rounded up. */
 static void *take(void *context, size_t bytes, size_t alignment, bool zeroed)
 {
     memory *memory = context;

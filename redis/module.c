@@ -46,8 +46,8 @@ static void on_cron(server_context *ctx, server_event event, uint64_t subevent, 
 }
 
 /*
- * A forked child writes the snapshot that a replica or the append-only file begins with, so whatever happens from now on
- * must be replicated.
+ * A forked child writes the snapshot that a replica or the append-only file begins with, so whatever happens from now
+ * on must be replicated.
  */
 static void on_fork(server_context *ctx, server_event event, uint64_t subevent, void *data)
 {

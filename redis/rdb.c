@@ -9,8 +9,8 @@
  *
  * Saving may run in a forked child; it only reads.
  *
- * Nothing that is loaded is trusted. While the server loads its own file or its primary's, the stream goes straight into
- * the set. A value that a client sends with RESTORE is collected first: then its length is known, and the library
+ * Nothing that is loaded is trusted. While the server loads its own file or its primary's, the stream goes straight
+ * into the set. A value that a client sends with RESTORE is collected first: then its length is known, and the library
  * allocates nothing for a header that promises more than the rest can fill. Either way the library validates the set,
  * and anything wrong makes the server refuse the whole.
  */

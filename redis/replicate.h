@@ -1,6 +1,6 @@
 /*
- * What replicas and the append-only file are told: VIDI.* commands only, whatever the client sent, and only what changed
- * something. A command that fails replicates nothing but what it has done.
+ * What replicas and the append-only file are told: VIDI.* commands only, whatever the client sent, and only what
+ * changed something. A command that fails replicates nothing but what it has done.
  *
  * Making a VIDI.* command out of a BF.ADD takes the server a quarter of a microsecond, even if nobody listens. So as
  * long as nobody does, the client's command is handed on as it is, which the server drops at once. Should somebody have
@@ -13,8 +13,8 @@
 #include "value.h"
 
 /*
- * Somebody may be about to listen: after a fork, whose file a replica or the append-only file begins with; when the role
- * changes; and after loading, when the server makes a backlog again.
+ * Somebody may be about to listen: after a fork, whose file a replica or the append-only file begins with; when the
+ * role changes; and after loading, when the server makes a backlog again.
  */
 void replicate_expect_listeners(void);
 

@@ -123,7 +123,8 @@ enum server_key_flags {
     SERVER_KEY_ACCESS = 1 << 4,
     SERVER_KEY_UPDATE = 1 << 5,
     SERVER_KEY_INSERT = 1 << 6,
-    SERVER_KEY_DELETE = 1 << 7
+    SERVER_KEY_DELETE = 1 << 7,
+    SERVER_KEY_INCOMPLETE = 1 << 9 /* the specification is not exact: the server asks the command for its keys */
 };
 enum { SERVER_BEGIN_NOWHERE = 0, SERVER_BEGIN_INDEX = 2, SERVER_BEGIN_KEYWORD = 3 };
 enum { SERVER_FIND_RANGE = 2 };

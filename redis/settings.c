@@ -221,6 +221,20 @@ static const char *take_param(settings *settings, vidi_str name, vidi_str value)
     return NULL;
 }
 
+/* LIKE has the number after those of the table. */
+enum { WORDS_WITH_VALUE = sizeof words_with_value / sizeof *words_with_value, NUMBER_OF_LIKE = WORDS_WITH_VALUE };
+_Static_assert(NUMBER_OF_LIKE < 32, "give_once can tell them apart");
+
+int settings_width(vidi_str option)
+{
+    return word_is(option, "PARAM") ? 3 : 2;
+}
+
+static const char *given_twice(vidi_str word)
+{
+    return complain("this option is given twice", word);
+}
+
 /* Takes the words from number *at on that belong together, and moves *at behind them. */
 static const char *take_word(settings *settings, const vidi_str *words, size_t count, size_t *at)
 {
@@ -231,9 +245,11 @@ static const char *take_word(settings *settings, const vidi_str *words, size_t c
         *at += 3;
         return take_param(settings, words[*at - 2], words[*at - 1]);
     }
-    for (size_t i = 0; i < sizeof words_with_value / sizeof *words_with_value; i++) {
+    for (unsigned i = 0; i < WORDS_WITH_VALUE; i++) {
         if (!word_is(word, words_with_value[i].word))
             continue;
+        if (!give_once(&settings->given, i))
+            return given_twice(word);
         if (count - *at < 2)
             return complain("a value must follow this option", word);
         *at += 2;
@@ -280,6 +296,8 @@ const char *settings_parse_arguments(settings *settings, server_string **argv, i
             count++;
         }
         if (word_is(words[0], "LIKE") && count >= 2) {
+            if (!give_once(&settings->given, NUMBER_OF_LIKE))
+                return given_twice(words[0]);
             settings->like = argv[at + 1];
             at += 2;
             continue;

@@ -54,6 +54,7 @@ typedef struct settings {
     bool has_key;
     unsigned char key[VIDI_KEY_BYTES];
     server_string *like; /* name of another key, to be made like; belongs to the command. NULL: none */
+    uint32_t given;      /* the words that were taken, for give_once */
 } settings;
 
 /* At least as many words as settings_print can write, and as many bytes as these can have. */
@@ -81,6 +82,9 @@ const char *settings_parse(settings *settings, const vidi_str *words, size_t cou
 
 /* The same for arguments of a command; sets settings->like as well. */
 const char *settings_parse_arguments(settings *settings, server_string **argv, int argc);
+
+/* How many words an option takes together with its name. */
+int settings_width(vidi_str option);
 
 /* Turns `lost` into an error rate and parameters, and draws a key if there is none: NULL, or what is wrong. */
 const char *settings_resolve(settings *settings);

@@ -64,19 +64,22 @@ static int dump(server_context *ctx, server_string **argv, int argc)
 
 /* ---- VIDI.LOAD ---- */
 
-/* What comes with the first piece: settings, and REPLACE among them. */
+/* What comes with the first piece: settings, and REPLACE before, between or after them. */
 static const char *parse_words(settings *settings, bool *replace, server_string **argv, int argc)
 {
     server_string *words[SETTINGS_WORDS];
     int count = 0;
     *replace = false;
-    for (int i = 0; i < argc; i++) {
-        if (word_is(text_of(argv[i]), "REPLACE"))
-            *replace = true;
-        else if (count < SETTINGS_WORDS)
-            words[count++] = argv[i];
-        else
+    for (int i = 0, end; i < argc; i = end) {
+        bool found = word_is(text_of(argv[i]), "REPLACE");
+        if (found && *replace)
+            return "REPLACE is given twice";
+        *replace |= found;
+        end = i + (found ? 1 : settings_width(text_of(argv[i])));
+        if (!found && end - i > SETTINGS_WORDS - count)
             return "too many words";
+        for (int j = i; !found && j < end && j < argc; j++)
+            words[count++] = argv[j];
     }
     settings_init(settings, ROLE_URLS);
     const char *wrong = settings_parse_arguments(settings, words, count);

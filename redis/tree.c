@@ -49,8 +49,9 @@ static void rotate(tree_node **link, int heavy)
 }
 
 /*
- * Goes back up a path after a node was inserted or removed at its lower end, `below`. What the sibling of a child weighs
- * follows from the sizes of the parent and the child, so that only nodes on the path are touched unless one rotates.
+ * Goes back up a path after a node was inserted or removed at its lower end, `below`. What the sibling of a child
+ * weighs follows from the sizes of the parent and the child, so that only nodes on the path are touched unless one
+ * rotates.
  */
 static void retrace(tree_node ***path, size_t depth, tree_node **below, bool inserted)
 {

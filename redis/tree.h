@@ -1,6 +1,6 @@
 /*
- * Ordered trees of nodes that lie inside the caller's structs. A tree allocates nothing and never fails, so a struct can
- * be in several orders at once, and inserting or removing it cannot stop half-way.
+ * Ordered trees of nodes that lie inside the caller's structs. A tree allocates nothing and never fails, so a struct
+ * can be in several orders at once, and inserting or removing it cannot stop half-way.
  *
  * They are weight-balanced: the sizes of two siblings, each plus one, differ by at most a factor of three. A node
  * therefore needs no balance beside its size, and the size also answers "how many are before this key?" in logarithmic

@@ -25,8 +25,8 @@ void *rdb_load(server_io *io, int version);
 void aof_rewrite(server_io *io, server_string *key, void *data);
 
 /*
- * After a value could not be saved: logs the library's message. A child that saves ends here, so that the server reports
- * the failure and keeps its old file, instead of a new one that cannot be read.
+ * After a value could not be saved: logs the library's message. A child that saves ends here, so that the server
+ * reports the failure and keeps its old file, instead of a new one that cannot be read.
  */
 void type_give_up(server_io *io);
 

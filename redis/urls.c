@@ -21,18 +21,17 @@ static const char *check_like(const settings *said)
 }
 
 /*
- * Tells the server where the keys are. It knows the specification of keys below, but when it looks for the right node of
- * a cluster, it follows none that begins with a word.
+ * Tells the server where the keys are, by the same rules as settings_parse_arguments: a LIKE that is the value of
+ * another option is not followed by a key. The specification of keys below cannot tell the two apart, so it is marked
+ * as incomplete, and access lists and clusters ask here.
  */
 static int tell_keys(server_context *ctx, server_string **argv, int argc)
 {
     if (argc > 1)
         server.KeyAtPosWithFlags(ctx, 1, SERVER_KEY_OW | SERVER_KEY_INSERT);
-    for (int i = 2; i + 1 < argc; i++)
-        if (word_is(text_of(argv[i]), "LIKE")) {
+    for (int i = 2; i + 1 < argc; i += settings_width(text_of(argv[i])))
+        if (word_is(text_of(argv[i]), "LIKE"))
             server.KeyAtPosWithFlags(ctx, i + 1, SERVER_KEY_RO | SERVER_KEY_ACCESS);
-            break;
-        }
     return SERVER_OK;
 }
 
@@ -126,8 +125,8 @@ static int count(server_context *ctx, server_string **argv, int argc)
 /* ---- many URLs ---- */
 
 /*
- * URLs that are passed to the library at once. After a URL that is rejected the rest is passed again, so without a bound
- * a batch of rejected ones would take time in proportion to the square of their number.
+ * URLs that are passed to the library at once. After a URL that is rejected the rest is passed again, so without a
+ * bound a batch of rejected ones would take time in proportion to the square of their number.
  */
 #define SLICE ((size_t)2048)
 
@@ -224,7 +223,7 @@ static int mhas(server_context *ctx, server_string **argv, int argc)
 /* The key that is made, and the one that it is made like. */
 static const server_key_spec reserve_keys[] = {
     KEYS_AT(1, 0, SERVER_KEY_OW | SERVER_KEY_INSERT),
-    {.flags = SERVER_KEY_RO | SERVER_KEY_ACCESS,
+    {.flags = SERVER_KEY_RO | SERVER_KEY_ACCESS | SERVER_KEY_INCOMPLETE,
      .begin = SERVER_BEGIN_KEYWORD,
      .at.keyword = {"LIKE", 2},
      .find = SERVER_FIND_RANGE,

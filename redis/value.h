@@ -80,7 +80,7 @@ void value_access(value *value, vidi_access *access);
 /* The buckets of a cuckoo filter of RedisBloom with this capacity: a power of two. */
 uint64_t value_buckets(const traits *settings);
 
-/* Call this when value->set was made or replaced: after loading, merging and rotating. It brings the rest up to date. */
+/* Call this when value->set was made or replaced (loading, merging, rotating). It brings the rest up to date. */
 void value_refresh(value *value);
 
 /* vidi_merge; counts the items that came. */

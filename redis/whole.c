@@ -2,7 +2,8 @@
  * Commands on whole sets: VIDI.ROTATE, HASPREVIOUS, EXPIREAT, MAXMEMORY and MERGE.
  *
  * Rotations and merges are replicated as the client sent them. They have the same effect on every server with the same
- * contents: the salts of an epoch follow from the key and its number, and a merge is made of sets that the replica has, too.
+ * contents: the salts of an epoch follow from the key and its number, and a merge is made of sets that the replica has,
+ * too.
  */
 #include <stdio.h>
 
@@ -36,19 +37,26 @@ typedef struct rotation {
     uint64_t capacity; /* 0: as the last count says */
     double error;      /* 0: as before */
     int64_t until;     /* when the epoch that ends is dropped; 0: at the next rotation */
+    uint32_t given;    /* for option_of */
 } rotation;
 
 static const char *take_rotation_word(rotation *rotation, vidi_str word, vidi_str text)
 {
-    if (word_is(word, "CAPACITY"))
+    static const char *const names[] = {"CAPACITY", "ERROR", "EXPIREAT", NULL};
+    bool good;
+    switch (option_of(word, names, &rotation->given)) {
+    case 0:
         return parse_count(text, &rotation->capacity) && rotation->capacity ? NULL : "CAPACITY must be a whole number";
-    if (word_is(word, "ERROR"))
-        return parse_double(text, &rotation->error) && rotation->error > 0 && rotation->error < 1
-                   ? NULL
-                   : "ERROR must be between 0 and 1";
-    if (word_is(word, "EXPIREAT"))
+    case 1:
+        good = parse_double(text, &rotation->error) && rotation->error > 0 && rotation->error < 1;
+        return good ? NULL : "ERROR must be between 0 and 1";
+    case 2:
         return parse_seconds(text, &rotation->until) ? NULL : "EXPIREAT must be a Unix time in seconds";
-    return "the words are CAPACITY urls, ERROR rate and EXPIREAT unix-seconds";
+    case OPTION_TWICE:
+        return GIVEN_TWICE;
+    default:
+        return "the words are CAPACITY urls, ERROR rate and EXPIREAT unix-seconds";
+    }
 }
 
 static const char *parse_rotation(rotation *rotation, server_string **argv, int argc)

@@ -20,6 +20,21 @@ bool word_is(vidi_str text, const char *word)
     return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
 }
 
+bool give_once(uint32_t *given, unsigned which)
+{
+    uint32_t before = *given;
+    *given |= UINT32_C(1) << which;
+    return *given != before;
+}
+
+int option_of(vidi_str word, const char *const *names, uint32_t *given)
+{
+    for (int i = 0; names[i]; i++)
+        if (word_is(word, names[i]))
+            return give_once(given, (unsigned)i) ? i : OPTION_TWICE;
+    return OPTION_UNKNOWN;
+}
+
 bool parse_count(vidi_str text, uint64_t *number)
 {
     uint64_t sum = 0;

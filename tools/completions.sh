@@ -53,7 +53,7 @@ words() {
     scope) echo "host site prefix" ;;
     allow-net) echo "private loopback" ;;
     kind) echo "$kinds" ;;
-    canon) echo "none whatwg crawl surt key=host key=site" ;;
+    canon) echo "none whatwg crawl w3lib surt key=host key=site" ;;
     key) echo "url host site" ;;
     invalid) echo "keep drop fail" ;;
     print) echo "line url canonical verdict" ;;

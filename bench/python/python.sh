@@ -1,5 +1,6 @@
 #!/bin/bash
 # Measures the Python package: sets.py compares it with Python's own set, filters.py with Scrapy's dupe filter.
+# schedulers.py, which crawls for minutes, is run by hand.
 #
 #   bench/python/python.sh BUILD [URLS] [ROUNDS]      default: 1e4,1e6,1e7 URLs, 5 rounds
 #

@@ -52,6 +52,11 @@ static const cli_option options_table[] = {
      "(page, seed, sitemap or outside); a field without a value is null. The file belongs to the state: after a "
      "crash, lines that were not committed are cut off. '-' is standard output.",
      0},
+    {"rebuild-seen", 0, CLI_FLAG, FIELD(rebuild_seen), NULL, "Make the set of seen URLs again from the database",
+     "For a crawl that is refused because its set (DIR/seen) is damaged, or is older or newer than the database, as "
+     "after restoring a backup. The old set is kept as DIR/seen.old.1. Pages that the database does not know are "
+     "fetched again; none is lost.",
+     0},
     {"no-store", 0, CLI_FLAG, FIELD(no_store), NULL, "Do not archive pages", NULL, 0},
     {"no-sitemaps", 0, CLI_FLAG, FIELD(no_sitemaps), NULL, "Ignore the sitemaps that robots.txt names", NULL, 0},
     {"agent", 0, CLI_TEXT, FIELD(agent), "NAME", "Name of the crawler, also in robots.txt [vidi]", NULL, 0},
@@ -109,7 +114,7 @@ static const cli_option options_table[] = {
 static const cli_crawl_options defaults = {
     .set = {.lost = -1, .fixed = true}, .depth = CLI_CRAWL_ANY_DEPTH, .delay = -1, .retries = 3};
 
-/* 'report' and 'cdxj' look at a crawl: an option that they would ignore is an error. */
+/* 'report', 'cdxj' and 'check' take no options of a crawl: one that they would ignore is an error. */
 static int check_looking(const cli_crawl_options *options, const char *action)
 {
     for (const cli_option *option = options_table; strcmp(option->name, "help") != 0; option++) {
@@ -128,6 +133,8 @@ static int look(const cli_crawl_options *options, cli_words words)
         return CLI_ERROR;
     if (words.count != 2)
         return cli_error("'vidi crawl %s' needs the folder of one crawl, the DIR of --state", action);
+    if (strcmp(action, "check") == 0)
+        return cli_crawl_check(words.list[1]);
     return strcmp(action, "report") == 0 ? cli_crawl_report(words.list[1], options->json)
                                          : cli_crawl_cdxj(words.list[1]);
 }
@@ -157,13 +164,17 @@ static void options_free(cli_crawl_options *options)
     free(options->set.params);
 }
 
+static bool is_action(const char *word)
+{
+    return strcmp(word, "report") == 0 || strcmp(word, "cdxj") == 0 || strcmp(word, "check") == 0;
+}
+
 static int run(const cli_command *self, cli_words words)
 {
     cli_crawl_options options = defaults;
     int status = cli_options_parse(self, &words, &options);
 
-    if (status == CLI_GO_ON && words.count > 0 &&
-        (strcmp(words.list[0], "report") == 0 || strcmp(words.list[0], "cdxj") == 0))
+    if (status == CLI_GO_ON && words.count > 0 && is_action(words.list[0]))
         status = look(&options, words);
     else if (status == CLI_GO_ON)
         status = crawl_anew_or_go_on(&options, words);
@@ -174,7 +185,7 @@ static int run(const cli_command *self, cli_words words)
 const cli_command cli_crawl = {
     .name = "crawl",
     .summary = "Crawl sites: archive them, check their links",
-    .usage = "vidi crawl [OPTION]... SEED... | report [--json] DIR | cdxj DIR",
+    .usage = "vidi crawl [OPTION]... SEED... | (report [--json] | cdxj | check) DIR",
     .about = "Fetches the seeds and the pages they link to, each once, and archives them.",
     .details =
         "A crawl stays on the hosts of the seeds, obeys robots.txt, requests one page at a time from a host with a "
@@ -182,14 +193,16 @@ const cli_command cli_crawl = {
         "DIR/archive.\n"
         "'vidi crawl report' tells what became of a crawl, even while it runs: what was fetched, what was not and "
         "why, and the broken links if it was made with --check. 'vidi crawl cdxj' prints the index of its archive, "
-        "for players such as pywb.\n"
+        "for players such as pywb. 'vidi crawl check' verifies every byte that a crawl has kept.\n"
         "SIGINT and SIGTERM end a crawl cleanly, and a crash or a power cut loses nothing. Either way the same "
         "command continues it: no page is skipped, and no page that was stored is fetched again.\n"
         "The exit status is 0 if nothing is left to fetch; 1 if --check found a broken link; 2 after an error, or if "
-        "no seed could be fetched; 3 if the crawl ended at a limit and URLs are left.",
+        "no seed could be fetched; 3 if the crawl ended at a limit and URLs are left. 'vidi crawl check' exits with 0 "
+        "if all is well, and with 1 if something is damaged or missing.",
     .examples = "  vidi crawl --contact me@example.org --state site https://example.org/\n"
                 "  vidi crawl report site\n"
                 "  vidi crawl cdxj site > index.cdxj\n"
+                "  vidi crawl check site\n"
                 "  vidi crawl --check --contact me@example.org https://example.org/\n"
                 "  vidi crawl --check --allow-net loopback http://localhost:8000/\n"
                 "  vidi crawl --contact me@example.org --depth 2 --jsonl - https://example.org/\n"

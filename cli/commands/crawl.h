@@ -10,6 +10,7 @@
  *   crawl_report.c   what became of a crawl, as text and JSON
  *   crawl_broken.c   its broken links, as text and JSON
  *   crawl_cdxj.c     the index of its archive
+ *   crawl_check.c    verifies everything that it has kept
  */
 #ifndef VIDI_CLI_COMMANDS_CRAWL_H
 #define VIDI_CLI_COMMANDS_CRAWL_H
@@ -31,7 +32,7 @@ typedef struct cli_crawl_options {
     uint64_t per_host, retries, connections, threads;
     double max_time, connect_timeout, silence_timeout, total_timeout; /* seconds; 0: not given */
     double delay;                                                     /* negative: not given */
-    bool resources, check, json, no_store, no_sitemaps, quiet, progress;
+    bool resources, check, json, rebuild_seen, no_store, no_sitemaps, quiet, progress;
 } cli_crawl_options;
 
 #define CLI_CRAWL_ANY_DEPTH UINT64_MAX
@@ -149,8 +150,9 @@ int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out);
 int cli_crawl_broken_text(const cli_crawl_account *account, cli_out *out);
 int cli_crawl_broken_json(const cli_crawl_account *account, cli_json *json);
 
-/* 'vidi crawl report FOLDER' and 'vidi crawl cdxj FOLDER'. Return the exit status. */
+/* 'vidi crawl report FOLDER', 'vidi crawl cdxj FOLDER', 'vidi crawl check FOLDER'. Return the exit status. */
 int cli_crawl_report(const char *folder, bool json);
 int cli_crawl_cdxj(const char *folder);
+int cli_crawl_check(const char *folder);
 
 #endif

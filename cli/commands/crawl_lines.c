@@ -1,7 +1,7 @@
 /*
  * --jsonl: one JSON object a line for each URL that has been dealt with. Every object has the same fields in the same
- * order; what there is not is null, so that a column of a table is a field of every line. A URL that got no response has
- * a reason instead of a status.
+ * order; what there is not is null, so that a column of a table is a field of every line. A URL that got no response
+ * has a reason instead of a status.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -87,6 +87,7 @@ static void read_rest(crawl_options *into, const cli_crawl_options *options)
     into->connections = (unsigned)options->connections;
     into->threads = (unsigned)options->threads;
     into->output = options->jsonl;
+    into->rebuild_seen = options->rebuild_seen;
 }
 
 /* ---- combinations ---- */
@@ -116,6 +117,8 @@ static int check_set(const cli_crawl_options *options, const char *tracking)
     char *path;
     int status = CLI_OK;
 
+    if (options->rebuild_seen) /* whatever it is, it will be replaced */
+        return CLI_OK;
     if (asprintf(&path, "%s/seen", options->set.state) < 0)
         return cli_error("out of memory");
     reading.flags = VIDI_READ_ONLY;
@@ -159,9 +162,9 @@ static bool is_of_a_crawl(const char *name)
 }
 
 /*
- * Has the crawl begun, so that its set is what it is? That is written in the transaction that begins it; a crawl that was
- * refused or killed before that leaves an empty file, or a database without it. What is wrong with a database that cannot
- * be read is told by the crawl.
+ * Has the crawl begun, so that its set is what it is? That is written in the transaction that begins it; a crawl that
+ * was refused or killed before that leaves an empty file, or a database without it. What is wrong with a database that
+ * cannot be read is told by the crawl.
  */
 static int has_begun(const char *folder, bool *begun)
 {
@@ -249,8 +252,8 @@ static int find_folder(cli_crawl_request *request, const cli_crawl_options *opti
 }
 
 /*
- * The file of --jsonl begins together with the crawl. As with 'vidi --output', a crawl without a state empties it, and a
- * new state does not take over a file that has something in it.
+ * The file of --jsonl begins together with the crawl. As with 'vidi --output', a crawl without a state empties it, and
+ * a new state does not take over a file that has something in it.
  */
 static int prepare_lines(const cli_crawl_options *options, bool exists)
 {

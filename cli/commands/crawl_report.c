@@ -2,8 +2,8 @@
  * What became of a crawl: the table at its end and of 'vidi crawl report', and the same as one JSON object.
  *
  * Every URL that the set answered NEW for is in exactly one of three numbers: fetched (it got a response, whatever the
- * status), failed (it got none, for a reason) and queue. Links that never became URLs of the crawl, because they are out
- * of scope for example, are counted by reason, too. The object's `skipped` has both together; `skipped_urls` and
+ * status), failed (it got none, for a reason) and queue. Links that never became URLs of the crawl, because they are
+ * out of scope for example, are counted by reason, too. The object's `skipped` has both together; `skipped_urls` and
  * `skipped_links` tell them apart.
  */
 #include <stdio.h>

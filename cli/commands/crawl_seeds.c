@@ -1,6 +1,6 @@
 /*
- * The seeds of a crawl: http and https URLs from the command line and from files. A seed is never completed by guessing: a
- * message says what may have been meant.
+ * The seeds of a crawl: http and https URLs from the command line and from files. A seed is never completed by
+ * guessing: a message says what may have been meant.
  *
  * A seed may have a user name and a password. No message shows them.
  */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "ui/options.h"
 #include "pipeline/redis_load.h"
 #include "pipeline/state.h"
@@ -51,34 +52,16 @@ static int cannot_write(const char *name)
     return cli_error("cannot write %s: %s", name, strerror(errno));
 }
 
-/* Syncs the folder, so that the new name survives a crash too. */
-static int sync_folder_of(const char *name)
-{
-    char *folder = strdup(name), *slash = folder ? strrchr(folder, '/') : NULL;
-
-    if (!folder)
-        return cli_error("out of memory");
-    if (slash)
-        slash[slash == folder] = 0;
-    int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(folder);
-    int failed = fd < 0 || fsync(fd) != 0;
-    int status = failed ? cannot_write(name) : CLI_OK;
-    if (fd >= 0)
-        close(fd);
-    return status;
-}
-
 /* Writes the file under a temporary name. Only its owner may read it, because the key is inside. */
 static int write_new(const exported *what, const char *name, const char *new_name)
 {
     if (unlink(new_name) != 0 && errno != ENOENT) /* left by a process that was killed */
         return cannot_write(name);
-    int fd = open(new_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = (int)TEMP_FAILURE_RETRY(open(new_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (fd < 0)
         return cannot_write(name);
     int status = write_set(what, fd, name);
-    if (status == CLI_OK && fsync(fd) != 0)
+    if (status == CLI_OK && TEMP_FAILURE_RETRY(fsync(fd)) != 0)
         status = cannot_write(name);
     if (close(fd) != 0 && status == CLI_OK)
         status = cannot_write(name);
@@ -95,9 +78,9 @@ static int replace_file(const exported *what, const char *name, const char *targ
     int status = write_new(what, name, new_name);
     if (status == CLI_OK && rename(new_name, target) != 0)
         status = cannot_write(name);
-    if (status == CLI_OK)
-        status = sync_folder_of(target);
-    else
+    if (status == CLI_OK && (errno = file_sync_folder_of(target)) != 0)
+        status = cannot_write(name);
+    else if (status != CLI_OK)
         unlink(new_name);
     free(new_name);
     return status;
@@ -106,7 +89,7 @@ static int replace_file(const exported *what, const char *name, const char *targ
 /* Anything but a regular file, such as a pipe, is written to and not replaced. */
 static int write_device(const exported *what, const char *name)
 {
-    int fd = open(name, O_WRONLY | O_CLOEXEC);
+    int fd = (int)TEMP_FAILURE_RETRY(open(name, O_WRONLY | O_CLOEXEC));
 
     if (fd < 0)
         return cannot_write(name);

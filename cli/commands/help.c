@@ -125,6 +125,8 @@ static int run(const cli_command *self, cli_words words)
     if (words.count > 1)
         return cli_error("'vidi help' takes one COMMAND, not also '%s'", words.list[1]);
     const cli_command *command = words.count == 0 ? cli_commands[0] : cli_command_find(words.list[0]);
+    if (command && !command->options)
+        return command->run(command, (cli_words){(char *[]){(char *)"--help"}, 1});
     if (command)
         return cli_help_print(command, true);
     const char *nearest = cli_command_nearest(words.list[0]);

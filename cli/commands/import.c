@@ -38,8 +38,8 @@ typedef struct import_options {
     bool new_key;
 } import_options;
 
-/* An empty set like another one but with a key of its own; in memory if path is NULL. */
-static int create_with_new_key(vidi_set **set, const vidi_set *like, const char *path)
+/* An empty set in memory, like another one but with a key of its own. */
+static int create_with_new_key(vidi_set **set, const vidi_set *like)
 {
     unsigned char key[VIDI_KEY_BYTES];
     vidi_options options = VIDI_OPTIONS_INIT;
@@ -49,9 +49,8 @@ static int create_with_new_key(vidi_set **set, const vidi_set *like, const char 
         return cli_error("cannot draw a random key: %s", strerror(errno));
     options.like = like;
     options.key = key;
-    options.path = path;
     int error = vidi_create(set, &options);
-    return error < 0 ? cli_state_error(path ? path : "import", error) : CLI_OK;
+    return error < 0 ? cli_state_error("import", error) : CLI_OK;
 }
 
 /* Only sets that keep their URLs can be merged under another key. Tries it with empty sets, before a folder is made. */
@@ -63,9 +62,9 @@ static int check_keeps_urls(const vidi_set *set, const char *name)
 
     if (status != CLI_OK)
         return status;
-    status = create_with_new_key(&one, set, NULL);
+    status = create_with_new_key(&one, set);
     if (status == CLI_OK)
-        status = create_with_new_key(&other, set, NULL);
+        status = create_with_new_key(&other, set);
     if (status == CLI_OK)
         error = vidi_merge(one, other);
     if (error < 0)
@@ -86,9 +85,11 @@ static int import_with_new_key(vidi_set **set, const char *name, const char *pat
     if (status == CLI_OK)
         status = check_keeps_urls(old, strcmp(name, "-") == 0 ? "the set" : name);
     if (status == CLI_OK)
-        status = create_with_new_key(set, old, path);
+        status = create_with_new_key(set, old);
     if (status == CLI_OK) {
         int error = vidi_merge(*set, old);
+        if (error == VIDI_OK)
+            error = vidi_attach(*set, path, NULL);
         if (error < 0)
             status = cli_state_error(path, error);
     }

@@ -5,8 +5,9 @@
  * Only vidi_merge can tell whether two sets fit, because it compares their secret keys. So it is first tried with empty
  * sets, each created like one of the real ones.
  *
- * A new set is merged on disk if the others are folders and their kind can do it (vidi_merge_stored); otherwise, and if
- * OUT is there already, in memory.
+ * A new OUT is merged on disk if the others are folders and their kind can do it (vidi_merge_stored). Otherwise it is
+ * merged in memory, and its folder is made when it is whole. If OUT exists, its set is loaded and the others are merged
+ * into it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@ typedef struct merging {
     const char *path; /* of the set that the others are merged into */
     bool fresh;       /* it is not there yet, or was not completed */
     bool wait;        /* while another process has it locked */
+    bool told;        /* the user was told that it waits */
+    bool raced;       /* another process has made OUT since this one first looked */
     bool accepts;     /* that part of a set is damaged */
     unsigned flags;   /* for vidi_merge_with */
     vidi_set *into;
@@ -48,7 +51,7 @@ static int check_places(const merging *job)
 /* Opens the sets to be merged and verifies them, because opening does not verify a mapped set. */
 static int open_all(merging *job)
 {
-    for (size_t i = 0; i < job->from.count; i++) {
+    for (size_t i = 0; i < job->from.count && !job->sets[i]; i++) {
         if (cli_state_open_whole(&job->sets[i], job->from.list[i], VIDI_READ_ONLY, job->accepts) != CLI_OK)
             return CLI_ERROR;
         int error = vidi_verify(job->sets[i]);
@@ -149,22 +152,35 @@ static bool can_lose(const merging *job)
     return true;
 }
 
+/* A set whose log has removals cannot be merged while it is mapped, so it is read into memory. */
+static int merge_one(const merging *job, vidi_set *into, size_t i)
+{
+    vidi_set *copy;
+    int error = vidi_merge_with(into, job->sets[i], job->flags);
+
+    if (error != VIDI_ECANNOT || vidi_open(&copy, job->from.list[i], VIDI_READ_ONLY | VIDI_NO_MAP) < 0)
+        return error;
+    error = vidi_merge_with(into, copy, job->flags);
+    vidi_close(copy);
+    return error;
+}
+
 /*
- * Would all sets together lose far more pages than was asked for? A single merge is refused by the library before
- * anything changes. Several are tried in memory, so that OUT is not left with some of them.
+ * Would OUT and all sets together lose far more pages than was asked for? A single merge is refused by the library
+ * before anything changes. Several are tried in memory, so that OUT is not left with some of them. A new OUT is there
+ * only when all are merged.
  */
 static int try_rate(const merging *job)
 {
     vidi_set *all;
-    int status = CLI_OK, error = VIDI_OK;
+    int status = CLI_OK, error;
 
-    if (job->flags & VIDI_MERGE_FORCE || job->from.count < 2 || !can_lose(job) ||
-        empty_like(&all, job->fresh ? job->sets[0] : job->into) < 0)
+    if (job->fresh || job->flags & VIDI_MERGE_FORCE || job->from.count < 2 || !can_lose(job) ||
+        empty_like(&all, job->into) < 0)
         return CLI_OK;
-    if (!job->fresh)
-        error = vidi_merge(all, job->into);
+    error = vidi_merge(all, job->into);
     for (size_t i = 0; i < job->from.count && error == VIDI_OK; i++) {
-        error = vidi_merge(all, job->sets[i]);
+        error = merge_one(job, all, i);
         if (error == VIDI_ERATE)
             status = does_not_fit(job, i, error);
     }
@@ -173,6 +189,22 @@ static int try_rate(const merging *job)
 }
 
 /* ---- a new set, on disk ---- */
+
+/*
+ * After OUT could not be made. CLI_GO_ON if another process is making it, or has made it since this one looked: then
+ * that set is opened, and merged into.
+ */
+static int not_made(merging *job, int error)
+{
+    vidi_close(job->into);
+    job->into = NULL;
+    if (error == VIDI_EBUSY)
+        return cli_state_locked(job->path, job->wait, &job->told, "wait for it with --wait");
+    if (error != VIDI_EEXIST || job->raced)
+        return cli_state_error(job->path, error);
+    job->raced = true;
+    return CLI_GO_ON;
+}
 
 static bool are_folders(const merging *job)
 {
@@ -183,7 +215,7 @@ static bool are_folders(const merging *job)
 }
 
 /* vidi_merge_stored begins its message with the path of the set that is to blame. */
-static int blame(const merging *job, int error)
+static int blame(merging *job, int error)
 {
     const char *message = vidi_message();
     size_t longest = 0, which = 0;
@@ -196,7 +228,7 @@ static int blame(const merging *job, int error)
         }
     }
     if (!longest)
-        return cli_state_error(job->path, error);
+        return not_made(job, error);
     if (error == VIDI_ERATE)
         return cannot_be_merged(job, which, error, message + longest + 2);
     return cli_error("%s", message);
@@ -225,36 +257,24 @@ static int merge_on_disk(merging *job, bool *done)
 
 static int create_target(merging *job)
 {
-    vidi_options options = VIDI_OPTIONS_INIT;
-
-    if (!job->fresh)
-        return CLI_OK;
-    options.like = job->sets[0];
-    options.path = job->path;
-    int error = vidi_create(&job->into, &options);
+    int error = job->fresh ? empty_like(&job->into, job->sets[0]) : VIDI_OK;
     return error < 0 ? cli_state_error(job->path, error) : CLI_OK;
 }
 
-/* A set whose log has removals cannot be merged while it is mapped, so it is read into memory. */
-static int merge_one(const merging *job, size_t i)
+/* Makes the folder of a new set, which is whole now. */
+static int attach_target(merging *job)
 {
-    vidi_set *copy;
-    int error = vidi_merge_with(job->into, job->sets[i], job->flags);
-
-    if (error != VIDI_ECANNOT || vidi_open(&copy, job->from.list[i], VIDI_READ_ONLY | VIDI_NO_MAP) < 0)
-        return error;
-    error = vidi_merge_with(job->into, copy, job->flags);
-    vidi_close(copy);
-    return error;
+    int error = job->fresh ? vidi_attach(job->into, job->path, NULL) : VIDI_OK;
+    return error < 0 ? not_made(job, error) : CLI_OK;
 }
 
 static int merge_all(const merging *job)
 {
     for (size_t i = 0; i < job->from.count; i++) {
-        int error = merge_one(job, i);
+        int error = merge_one(job, job->into, i);
         if (error < 0) {
             does_not_fit(job, i, error);
-            if (error == VIDI_ERATE && i == 0)
+            if (job->fresh || (error == VIDI_ERATE && i == 0))
                 return CLI_ERROR;
             return cli_error("%s may hold a part of them now; run the same command again%s to complete it", job->path,
                              error == VIDI_ERATE ? " with --force" : "");
@@ -283,16 +303,16 @@ static int merge_in_memory(merging *job)
 
     if (status == CLI_OK)
         status = create_target(job);
-    return status == CLI_OK ? merge_all(job) : status;
+    if (status == CLI_OK)
+        status = merge_all(job);
+    return status == CLI_OK ? attach_target(job) : status;
 }
 
-static int merge(merging *job)
+static int try_merge(merging *job)
 {
-    int status = check_places(job);
+    int status = open_target(job);
     bool done = false;
 
-    if (status == CLI_OK)
-        status = open_target(job);
     if (status == CLI_OK)
         status = open_all(job);
     if (status == CLI_OK)
@@ -301,6 +321,16 @@ static int merge(merging *job)
         status = merge_on_disk(job, &done);
     if (status == CLI_OK && !done)
         status = merge_in_memory(job);
+    return status;
+}
+
+static int merge(merging *job)
+{
+    int status = check_places(job);
+
+    if (status == CLI_OK)
+        while ((status = try_merge(job)) == CLI_GO_ON)
+            continue;
     return status == CLI_OK ? print(job) : status;
 }
 
@@ -360,8 +390,9 @@ const cli_command cli_merge = {
         "they must also agree in kind, parameters, key, hash function and epoch: make each with 'vidi --state "
         "STATE --like OTHER', or 'vidi export' one set and 'vidi import' the file on each machine.\n"
         "All sets are opened, verified and compared before the first is merged. If two do not fit together, an "
-        "error says what differs. Pages that one of the sets lost stay lost, and the expected losses add "
-        "up.\n"
+        "error says what differs. A new OUT exists only when it is whole.\n"
+        "Pages that one of the sets lost stay lost: its expected losses are added, in proportion to how many of its "
+        "URLs are new. So merging a set again adds nothing.\n"
         "A set that was made for n URLs loses far more pages with those of two such sets in it. If the error rate "
         "would become more than twice the one that was asked for, the merge is refused. Make the sets with a "
         "capacity for all URLs together, or merge them with --force.\n"

@@ -1,7 +1,8 @@
 /*
  * vidi robots: may a crawler fetch these URLs, according to a robots.txt file?
  *
- * The file is read whole, up to the limit of the reader (crawler/robots). URLs are operands, or lines of standard input.
+ * The file is read whole, up to the limit of the reader (crawler/robots). URLs are operands, or lines of standard
+ * input.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * vidi top: what a running `vidi --state` is doing, drawn again and again in the same place. Where nobody is running it
- * shows what is saved, and waits for somebody. live_file.h says how the two hear of each other; nothing here disturbs the
- * run, whatever becomes of either.
+ * shows what is saved, and waits for somebody. live_file.h says how the two hear of each other; nothing here disturbs
+ * the run, whatever becomes of either.
  */
 #include <errno.h>
 #include <poll.h>

@@ -10,9 +10,9 @@
 #define CLI_CANON_SUMMARY "Canonical form [whatwg]"
 #define CLI_CANON_DETAILS                                                                                              \
     "One of 'none', 'whatwg' (as the URL Standard writes URLs, without the fragment), 'crawl' (the same, without "     \
-    "parts that seldom change the page), 'surt' (the key of web archives), 'key=host' and 'key=site'. Rules are "      \
-    "switched off and on by name: 'crawl,-sort', 'crawl,+www,+scheme'; 'vidi canon --rules' lists them. A number "     \
-    "after the name selects an older version: 'whatwg/1'."
+    "parts that seldom change the page), 'w3lib' (as Scrapy compares URLs), 'surt' (the key of web archives), "        \
+    "'key=host' and 'key=site'. Rules are switched off and on by name, such as 'crawl,-sort' and 'crawl,+www,"         \
+    "+scheme'; 'vidi canon --rules' lists them. A number after the name selects an older version: 'whatwg/1'."
 #define CLI_TRACKING_SUMMARY "List of tracking parameters for --canon crawl"
 #define CLI_TRACKING_DETAILS                                                                                           \
     "The file has one pattern per line; '*' matches any run of characters, and '#' starts a comment. It replaces the " \

@@ -123,7 +123,7 @@ static int look(cli_delivery *delivery)
 static bool has_uncommitted_output(const cli_delivery *delivery)
 {
     const cli_output_file *file = &delivery->file;
-    return file->noted && file->start + delivery->safe_end != file->length;
+    return file->noted && file->base.start + delivery->safe_end != file->base.length;
 }
 
 /* Commits what is known to be delivered. With `tracks` that may be less than was written. */
@@ -134,7 +134,7 @@ static int commit_safe(cli_delivery *delivery)
     delivery->committed_at = cli_nanoseconds();
     if (delivery->safe_mark == delivery->mark && !has_uncommitted_output(delivery))
         return CLI_OK;
-    if (delivery->syncs && delivery->to == CLI_TO_FILE && fsync(out->fd) != 0) {
+    if (delivery->syncs && delivery->to == CLI_TO_FILE && TEMP_FAILURE_RETRY(fsync(out->fd)) != 0) {
         out->error = errno; /* another sync that succeeds would prove nothing, so no more is committed */
         delivery->broken = true;
         return CLI_ERROR;
@@ -144,8 +144,7 @@ static int commit_safe(cli_delivery *delivery)
         status =
             cli_output_commit(&delivery->file, delivery->set, delivery->safe_mark, delivery->safe_end, out->written);
     } else {
-        int error = vidi_commit_to(delivery->set, delivery->safe_mark);
-        status = error < 0 ? cli_library_error(error) : CLI_OK;
+        status = cli_output_commit_without(delivery->set, delivery->safe_mark);
     }
     delivery->broken = status != CLI_OK;
     if (status != CLI_OK)
@@ -259,7 +258,7 @@ static int send_patiently(cli_out *out, const char *bytes, size_t length)
 
 void cli_delivery_init(cli_delivery *delivery)
 {
-    *delivery = (cli_delivery){.acks = {.fd = -1}, .file = {.fd = -1}, .wake = -1};
+    *delivery = (cli_delivery){.acks = {.fd = -1}, .file = {.base = {.fd = -1}}, .wake = -1};
 }
 
 /*
@@ -387,7 +386,7 @@ static void keep_what_fits(cli_delivery *delivery)
 {
     cli_out *out = delivery->out;
     cli_output_file *file = &delivery->file;
-    uint64_t done = file->length - file->start, rest = out->written - done;
+    uint64_t done = file->base.length - file->base.start, rest = out->written - done;
 
     take_lines_in(delivery, out->error == EFBIG ? out->written : done + rest / 4);
     if (!cli_output_cut(file, delivery->safe_end, out->written))
@@ -423,7 +422,7 @@ static void end_after_failure(cli_delivery *delivery)
     if (delivery->acks.fd >= 0 && delivery->status == CLI_OK && out->error == EPIPE)
         delivery->status = tell_unacked(delivery);
     if (out->error != 0 && file->noted && !delivery->broken)
-        (void)cli_output_cut(file, file->length - file->start, out->written);
+        (void)cli_output_cut(file, file->base.length - file->base.start, out->written);
     if (delivery->status != CLI_OK ||
         out->error == ECANCELED) { /* drops the rest; the user was told, or sent a signal */
         out->error = 0;

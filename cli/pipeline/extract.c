@@ -89,7 +89,7 @@ static cli_lack find_url(const cli_lookup *lookup, vidi_str line, vidi_str *url,
                            : find_field(lookup, line, url, fields, unquoted);
 }
 
-/* Makes room for what is taken out of lines. That is never longer than the lines: "\uXXXX" are 6 bytes for at most 3. */
+/* Makes room for what is taken out of lines, which is never longer than they are: "\uXXXX" is 6 bytes for at most 3. */
 static int make_room(cli_unquoted *unquoted, const vidi_str *lines, size_t n)
 {
     size_t need = (n ? (size_t)(lines[n - 1].ptr + lines[n - 1].len - lines[0].ptr) : 0) + 1;

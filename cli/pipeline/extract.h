@@ -2,8 +2,8 @@
  * Takes the URL out of a line that has more in it: a field between delimiters, or the value of a key in a JSON object.
  * The options of the commands that do so are described here, too.
  *
- * What happens to a line without that field or key is decided as for lines that are not URLs: it is kept, and stands for
- * itself; it is dropped; or it ends the run with an error. If most lines lack it, a warning at the end says so.
+ * What happens to a line without that field or key is decided as for lines that are not URLs: it is kept, and stands
+ * for itself; it is dropped; or it ends the run with an error. If most lines lack it, a warning at the end says so.
  */
 #ifndef VIDI_CLI_PIPELINE_EXTRACT_H
 #define VIDI_CLI_PIPELINE_EXTRACT_H
@@ -44,10 +44,10 @@ int cli_extract_init(cli_extract *extract, const cli_extract_options *options, u
 int cli_extract_header(cli_extract *extract, const char *file, vidi_str line);
 
 /*
- * Takes the URLs out of *n lines. They point into the lines or into *unquoted; those of the call before are gone. A line
- * without a URL is its own URL if such lines are kept, and a URL for which cli_extract_is_none holds if they are dropped.
- * If such a line is an error, it is the last one: *n is then reduced, and *lack is set. CLI_OK, or CLI_ERROR with a
- * message if memory runs out.
+ * Takes the URLs out of *n lines. They point into the lines or into *unquoted; those of the call before are gone. A
+ * line without a URL is its own URL if such lines are kept, and a URL for which cli_extract_is_none holds if they are
+ * dropped. If such a line is an error, it is the last one: *n is then reduced, and *lack is set. CLI_OK, or CLI_ERROR
+ * with a message if memory runs out.
  */
 int cli_extract_urls(cli_extract *extract, const vidi_str *lines, size_t *n, vidi_str *urls, cli_unquoted *unquoted,
                      cli_lack *lack);

@@ -48,7 +48,7 @@ int cli_input_open(cli_input *in, const char *path)
     struct stat about;
 
     *in = (cli_input){.fd = -1, .name = is_stdin(path) ? "standard input" : path};
-    in->fd = is_stdin(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    in->fd = is_stdin(path) ? STDIN_FILENO : (int)TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC));
     if (in->fd < 0)
         return cli_error("cannot read %s: %s", in->name, strerror(errno));
     if (fstat(in->fd, &about) == 0 && S_ISREG(about.st_mode)) {

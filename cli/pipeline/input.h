@@ -32,8 +32,8 @@ int cli_input_open(cli_input *in, const char *path);
 void cli_input_close(cli_input *in);
 
 /*
- * Reads at most `room` bytes, and waits until there is at least one; room must be 16 or more. *got is 0 only at the end.
- * CLI_OK, or CLI_ERROR with a message that names the file.
+ * Reads at most `room` bytes, and waits until there is at least one; room must be 16 or more. *got is 0 only at the
+ * end. CLI_OK, or CLI_ERROR with a message that names the file.
  */
 int cli_input_read(cli_input *in, char *bytes, size_t room, size_t *got);
 
@@ -41,8 +41,8 @@ int cli_input_read(cli_input *in, char *bytes, size_t room, size_t *got);
 void cli_input_raw(cli_input *in);
 
 /*
- * Reads a whole file of any bytes into memory, unpacked; the caller frees *bytes. A file of more than `most` bytes is an
- * error. CLI_OK, or CLI_ERROR with a message that names the file.
+ * Reads a whole file of any bytes into memory, unpacked; the caller frees *bytes. A file of more than `most` bytes is
+ * an error. CLI_OK, or CLI_ERROR with a message that names the file.
  */
 int cli_input_read_whole(const char *path, size_t most, char **bytes, size_t *len);
 

@@ -21,7 +21,8 @@ enum {
     TRUST_FROM = 10,     /* estimates are trusted from 1/10 of the input on */
     HINT_TIMES = 8,      /* before that, up to so many times the URLs in the set */
     HINT_PIPE = 4000000, /* with a pipe, room for at most so many more URLs: some 28 MiB */
-    HINT_BYTES = 16      /* under a memory limit, a URL is taken to need so much, which is plenty */
+    HINT_BYTES = 16,     /* under a memory limit, a URL is taken to need so much, which is plenty */
+    STAGE_BYTES = 4096   /* of the limit, per line of a block: with a state, the lines of a block are staged together */
 };
 
 /* URLs from this length on may be too long for a set: their canonical form may be three times as long. */
@@ -56,7 +57,14 @@ static int complain(cli_job *job, const cli_slot *slot, int error)
     const char *message = vidi_message();
 
     message = message && *message ? message : vidi_strerror(error);
-    return error == VIDI_INVALID ? complain_of_line(job, slot, message) : keep_complaint(job, strdup(message));
+    if (error == VIDI_INVALID)
+        return complain_of_line(job, slot, message);
+    if (error != VIDI_ELIMIT || !job->unacked)
+        return keep_complaint(job, strdup(message));
+    char *text = NULL;
+    int length = asprintf(&text, "%s; %llu lines wait for their acknowledgement (--ack)", message,
+                          (unsigned long long)job->unacked);
+    return keep_complaint(job, length < 0 ? NULL : text);
 }
 
 static int take_urls(cli_job *job, cli_slot *slot)
@@ -157,6 +165,8 @@ static int ask_also(cli_job *job, cli_slot *slot)
 static int remove_urls(const cli_job *job, cli_slot *slot, size_t first, size_t n)
 {
     for (size_t i = first; i < first + n; i++) {
+        if (slot->verdicts[i] != VIDI_UNTRIED) /* ask_again */
+            continue;
         int code = vidi_remove(job->set, slot->urls[i]);
         if ((code < 0 && code != VIDI_EABSENT) || (code == VIDI_INVALID && job->fails_invalid))
             return code;
@@ -192,16 +202,19 @@ static void refuse_line(cli_job *job, cli_slot *slot, size_t i)
 static int add_run(cli_job *job, cli_slot *slot, size_t first, size_t n)
 {
     size_t end = first + n;
+    int error = VIDI_OK;
 
     for (;;) {
-        int error = add_urls(job, slot, first, end - first);
         while (first < end && slot->verdicts[first] != VIDI_UNTRIED)
             first++;
-        if (error != VIDI_ELIMIT || first == end || slot->urls[first].len < ABSURD_URL)
+        if (error == VIDI_ELIMIT && first < end && slot->urls[first].len >= ABSURD_URL) {
+            refuse_line(job, slot, first);
+            error = VIDI_OK;
+        } else if (error != VIDI_OK || first == end) {
             return error;
-        refuse_line(job, slot, first++);
-        if (first == end)
-            return VIDI_OK;
+        } else {
+            error = add_urls(job, slot, first, end - first);
+        }
     }
 }
 
@@ -238,6 +251,8 @@ static int ask_between_gaps(cli_job *job, cli_slot *slot)
             i++;
         error = first < i ? ask_run(job, slot, first, i - first) : VIDI_OK;
         for (; error == VIDI_OK && i < n && cli_extract_is_none(slot->urls[i]); i++) {
+            if (slot->verdicts[i] != VIDI_UNTRIED) /* ask_again */
+                continue;
             slot->verdicts[i] = VIDI_INVALID;
             if (slot->marks)
                 slot->marks[i] = i > 0 ? slot->marks[i - 1] : slot->mark;
@@ -257,6 +272,17 @@ static int ask_set(cli_job *job, cli_slot *slot)
     else if (error == VIDI_OK && n > 0)
         error = ask_run(job, slot, done, n);
     return error == VIDI_OK && job->also ? ask_also(job, slot) : error;
+}
+
+/*
+ * After an error: if memory is short, commits what has been delivered. That moves it into the filter, where it takes a
+ * quarter of the memory. Then the lines without a verdict are tried once more.
+ */
+static int ask_again(cli_job *job, cli_slot *slot, int error)
+{
+    if (!job->commits || (error != VIDI_ELIMIT && error != VIDI_EMEMORY))
+        return error;
+    return cli_stream_catch_up(&job->stream) == CLI_OK ? ask_set(job, slot) : error;
 }
 
 /*
@@ -336,7 +362,7 @@ static int ask(void *context, cli_slot *slot)
         return CLI_ERROR;
     }
     memset(slot->verdicts + slot->digested, VIDI_UNTRIED, slot->block.count - slot->digested);
-    int error = ask_set(job, slot);
+    int error = ask_again(job, slot, ask_set(job, slot));
     int status = error != VIDI_OK ? complain(job, slot, error) : give_hint(job, slot);
     if (error == VIDI_OK && slot->why)
         status = complain_of_line(job, slot, slot->why);
@@ -367,7 +393,11 @@ static uint64_t count_verdicts(cli_job *job, const cli_slot *slot)
 static int lull(void *context)
 {
     cli_job *job = context;
-    return cli_delivery_is_behind(&job->delivery) ? cli_delivery_commit(&job->delivery) : CLI_OK;
+    const cli_undelivered *lines = &job->delivery.lines;
+    int status = cli_delivery_is_behind(&job->delivery) ? cli_delivery_commit(&job->delivery) : CLI_OK;
+
+    job->unacked = job->delivery.acks.fd >= 0 ? lines->added - lines->delivered : 0;
+    return status;
 }
 
 /* With a single thread, the reader notices that no input comes. */
@@ -468,11 +498,11 @@ static int begin_output(cli_job *job)
 {
     cli_delivery *delivery = &job->delivery;
     cli_printer *printer = &job->printer;
-    bool to_file = delivery->file.fd >= 0;
+    bool to_file = delivery->file.base.fd >= 0;
 
-    cli_out_init(&printer->out, to_file ? delivery->file.fd : STDOUT_FILENO);
-    printer->out.name = to_file ? delivery->file.path : NULL;
-    printer->header_put = delivery->file.start > 0;
+    cli_out_init(&printer->out, to_file ? delivery->file.base.fd : STDOUT_FILENO);
+    printer->out.name = to_file ? delivery->file.base.path : NULL;
+    printer->header_put = delivery->file.base.start > 0;
     job->eager = job->eager || isatty(printer->out.fd);
     delivery->set = job->commits ? job->set : NULL;
     delivery->prints = printer->what != CLI_PRINT_NOTHING;
@@ -484,6 +514,12 @@ static int begin_output(cli_job *job)
         (void)fcntl(printer->out.fd, F_SETPIPE_SZ, CLI_PIPE_ROOM);
     printer->lines = delivery->tracks ? &delivery->lines : NULL;
     return status;
+}
+
+static size_t block_lines(uint64_t memory)
+{
+    uint64_t lines = memory / STAGE_BYTES / 64 * 64;
+    return lines < 64 ? 64 : lines < CLI_BLOCK_LINES ? (size_t)lines : CLI_BLOCK_LINES;
 }
 
 static int begin(cli_job *job, cli_words files)
@@ -500,6 +536,8 @@ static int begin(cli_job *job, cli_words files)
     job->reader.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     job->reader.context = job;
     job->reader.limit = job->limit;
+    if (job->commits)
+        job->reader.block_lines = block_lines(job->before.memory_limit);
     job->reader.header = job->extract.header ? take_header : NULL;
     if (job->commits) {
         job->reader.lull = reader_lull;

@@ -37,8 +37,9 @@ typedef struct cli_job {
 
     /* results */
     _Atomic uint64_t read, fresh, seen, invalid;
-    int signal;   /* the signal that ended the job; 0: none */
-    bool refused; /* the set could not take a line, and the user was told */
+    _Atomic uint64_t unacked; /* lines that waited for an acknowledgement at the last lull */
+    int signal;               /* the signal that ended the job; 0: none */
+    bool refused;             /* the set could not take a line, and the user was told */
 
     /* private */
     cli_stream stream;

@@ -1,6 +1,6 @@
 /*
- * The two formats of lines that a URL can be taken out of: fields between delimiters (line_fields.c) and objects of JSON
- * (line_json.c).
+ * The two formats of lines that a URL can be taken out of: fields between delimiters (line_fields.c) and objects of
+ * JSON (line_json.c).
  */
 #ifndef VIDI_CLI_PIPELINE_LINE_FORMATS_H
 #define VIDI_CLI_PIPELINE_LINE_FORMATS_H

@@ -152,8 +152,8 @@ static char next_token(scanner *scanner)
 /* ---- the value of a key ---- */
 
 /*
- * The search for a key. `depth` brackets are open. The first `level` of them are objects on the way to the key; matched[i]
- * bytes of the key have led to the object at level i. Anything deeper is only skipped.
+ * The search for a key. `depth` brackets are open. The first `level` of them are objects on the way to the key;
+ * matched[i] bytes of the key have led to the object at level i. Anything deeper is only skipped.
  */
 typedef struct search {
     vidi_str key;

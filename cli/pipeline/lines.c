@@ -1,8 +1,8 @@
 /*
  * Lines from files: see lines.h. Bytes are read into the block in slices, which are split while they are in the cache.
  * The bytes after the last whole line go to the front of the next block. A block grows only for a line that does not
- * fit, so lines may have any length unless the reader has a limit, and each byte is copied and scanned a constant number
- * of times on average.
+ * fit, so lines may have any length unless the reader has a limit, and each byte is copied and scanned a constant
+ * number of times on average.
  */
 #include "pipeline/lines.h"
 
@@ -45,7 +45,7 @@ int cli_reader_init(cli_reader *reader, cli_words files, char end)
     int status = CLI_OK;
     bool sized = true;
 
-    *reader = (cli_reader){.files = files, .end = end, .in = {.fd = -1}, .wake = -1};
+    *reader = (cli_reader){.files = files, .end = end, .in = {.fd = -1}, .block_lines = CLI_BLOCK_LINES, .wake = -1};
     if (files.count == 0)
         reader->files = (cli_words){standard_input, 1};
     for (size_t i = 0; i < reader->files.count; i++) {
@@ -103,7 +103,7 @@ static void split_fast(split_state *split, char end)
     cli_block *block = split->block;
     __m128i ends = _mm_set1_epi8(end);
 
-    while (split->scanned + 64 <= block->used && block->count + 64 <= CLI_BLOCK_LINES) {
+    while (split->scanned + 64 <= block->used && block->count + 64 <= block->most) {
         uint64_t mask = ends_in(block->bytes + split->scanned, ends);
         for (; mask != 0; mask &= mask - 1)
             take_line(split, split->scanned + (size_t)__builtin_ctzll(mask));
@@ -124,7 +124,7 @@ static void split_lines(split_state *split, char end)
     cli_block *block = split->block;
 
     split_fast(split, end);
-    while (block->count < CLI_BLOCK_LINES && split->scanned < block->used) {
+    while (block->count < block->most && split->scanned < block->used) {
         const char *from = block->bytes + split->scanned;
         const char *found = memchr(from, end, block->used - split->scanned);
         if (!found) {
@@ -275,7 +275,7 @@ static bool is_enough(const cli_reader *reader, split_state *split, uint64_t *si
 
     if (block->count == 0)
         return false;
-    if (block->count == CLI_BLOCK_LINES || block->room - block->used < CLI_BLOCK_BYTES / 16) {
+    if (block->count == block->most || block->room - block->used < CLI_BLOCK_BYTES / 16) {
         block->full = true;
         return true;
     }
@@ -368,6 +368,7 @@ int cli_reader_fill(cli_reader *reader, cli_block *block)
     int status = CLI_OK;
 
     block->count = block->used = 0;
+    block->most = reader->block_lines;
     block->full = block->waits = false;
     while (block->count == 0 && status == CLI_OK && !reader->stop) {
         split_state split = {.block = block, .strips = reader->end == '\n'};

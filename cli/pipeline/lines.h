@@ -23,6 +23,7 @@ typedef struct cli_block {
     char *bytes;
     size_t room, used;
     vidi_str *lines;
+    size_t most;      /* lines that it may hold */
     size_t count;     /* 0: the input has ended */
     const char *name; /* of the file */
     uint64_t first;   /* number of the first line in the file, from 1 */
@@ -52,11 +53,12 @@ typedef struct cli_reader {
     _Atomic uint64_t taken; /* of the files themselves, perhaps packed, read so far */
     uint64_t size;          /* of all files together; 0: unknown */
     cli_line_limit limit;   /* set after cli_reader_init */
+    size_t block_lines;     /* the same: lines in a block at most, a multiple of 64 up to CLI_BLOCK_LINES */
     int wake;               /* a file descriptor that ends all waiting when it becomes readable; -1: none */
     _Atomic bool stop;      /* end here as if the input had ended */
     int lull_ms;            /* call lull each time no input has come for so long */
     void (*lull)(void *context);
-    /* If set, the first line of each file goes here and not into a block. CLI_OK, or an exit status that ends it all. */
+    /* If set, gets the first line of each file, which is in no block. CLI_OK, or an exit status that ends it all. */
     int (*header)(void *context, const char *file, vidi_str line);
     void *context;
 } cli_reader;

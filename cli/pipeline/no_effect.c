@@ -1,7 +1,7 @@
 /*
  * Options without effect: see set_options.h. A state keeps the size, the error rate and the parameters that it was made
- * with. A command line that is used again and again must not warn every time, so an option is told only if the state was
- * made with something else.
+ * with. A command line that is used again and again must not warn every time, so an option is told only if the state
+ * was made with something else.
  *
  * A state does not tell the error rate it was made for. But its parameters follow from that: if the planner wants more
  * bits for what is asked now than the state has, then it was made for a higher error rate.

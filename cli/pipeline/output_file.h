@@ -1,32 +1,16 @@
 /*
- * The output file of a run (-o), and how a state and its output stay together.
- *
- * With a state, the set's note says how far the output file belongs to what is committed: which file it is (device and
- * inode), its length, and a checksum of the last 4 KiB before that length. The note is committed together with the
- * URLs, after the lines were written and synced. So whatever ends a run, the next one finds at least the noted bytes,
- * all lines of which are seen. What follows them belongs to URLs that are new again, and is cut off:
- *
- *     | lines of committed URLs                         | lines that were not committed; the last may be torn |
- *     0                           length - 4 KiB      length                                         end of file
- *
- * Bytes that are cut off are kept in the folder of the state, in a file `cut.1`, `cut.2`, …
- *
- * The note is `open` from before the first byte of a run, and `closed` when the run has ended and left nothing behind the
- * length. After a closed note, more bytes are somebody else's: the file is refused, and nothing is cut off.
- *
- * Device numbers may change when the machine is started again, so a file that differs only in that is the same file.
+ * The output file of a run (-o). With a state, the set's note is the note of common/output_file.h, which explains how a
+ * state and its output stay together: it is committed together with the URLs whose lines it covers.
  */
 #ifndef VIDI_CLI_PIPELINE_OUTPUT_FILE_H
 #define VIDI_CLI_PIPELINE_OUTPUT_FILE_H
 
 #include "cli.h"
+#include "common/output_file.h"
 
 typedef struct cli_output_file {
-    const char *path;
-    int fd;          /* -1: there is none */
-    uint64_t start;  /* its length when this run began to write */
-    uint64_t length; /* as in the note */
-    bool noted;      /* it belongs to a state */
+    output_file base; /* fd -1: there is none */
+    bool noted;       /* it belongs to a state */
 } cli_output_file;
 
 /* How to go on with the output file of a state. */
@@ -58,7 +42,14 @@ int cli_output_resume(cli_output_file *file, const char *path, const cli_output_
 int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint64_t covered, uint64_t written);
 
 /* The last note of a run, if the file ends where the note says. CLI_OK, or CLI_ERROR with a message. */
-int cli_output_finish(const cli_output_file *file, vidi_set *set, uint64_t mark);
+int cli_output_finish(cli_output_file *file, vidi_set *set, uint64_t mark);
+
+/*
+ * Commits the set up to the mark in a run that does not write to the state's output file. A note that an interrupted
+ * run has left open is closed: what comes after its length may belong to URLs that are committed now, and must not be
+ * cut off. CLI_OK, or CLI_ERROR with a message.
+ */
+int cli_output_commit_without(vidi_set *set, uint64_t mark);
 
 /*
  * After a failed write: cuts the `written` bytes of this run's output back to the first `kept`. False if the file was

@@ -179,8 +179,11 @@ int cli_set_describe(const cli_set_options *options, const char *tracking, vidi_
     return plan(options, set, access, chosen);
 }
 
-/* CLI_OK, CLI_ERROR with a message, or CLI_GO_ON if another process is making a state at that path. */
-static int create(cli_sets *sets, const cli_set_options *options, const char *path, const vidi_set *like)
+/*
+ * CLI_OK, CLI_ERROR with a message, or CLI_GO_ON if another process is making a state at that path (*error is
+ * VIDI_EBUSY) or has made one (VIDI_EEXIST).
+ */
+static int create(cli_sets *sets, const cli_set_options *options, const char *path, const vidi_set *like, int *error)
 {
     vidi_options set = VIDI_OPTIONS_INIT;
     vidi_access access = VIDI_ACCESS_INIT;
@@ -191,11 +194,11 @@ static int create(cli_sets *sets, const cli_set_options *options, const char *pa
     set.path = path;
     set.like = like;
     set.access = &access;
-    int error = vidi_create(&sets->set, &set);
-    if (error == VIDI_EBUSY)
+    *error = vidi_create(&sets->set, &set);
+    if (*error == VIDI_EBUSY || *error == VIDI_EEXIST)
         return CLI_GO_ON;
-    if (error < 0)
-        return path ? cli_state_error(path, error) : cli_library_error(error);
+    if (*error < 0)
+        return path ? cli_state_error(path, *error) : cli_library_error(*error);
     return options->counts ? counts_exactly(sets->set) : CLI_OK;
 }
 
@@ -243,13 +246,13 @@ int cli_set_check(const vidi_set *state, const cli_set_options *options, const c
     return status;
 }
 
-static int create_state(cli_sets *sets, const cli_set_options *options)
+static int create_state(cli_sets *sets, const cli_set_options *options, int *error)
 {
     vidi_set *like = NULL;
     int status = options->like ? cli_state_ask(&like, options->like, NULL) : CLI_OK;
 
     if (status == CLI_OK)
-        status = create(sets, options, options->state, like);
+        status = create(sets, options, options->state, like, error);
     vidi_close(like);
     return status;
 }
@@ -264,8 +267,11 @@ static bool is_remains(const char *name)
            (strncmp(name, "set.", 4) == 0 && length > 4 && strcmp(name + length - 4, ".new") == 0);
 }
 
-/* A state may be made where there is nothing, or a folder that holds nothing but such files. */
-static int check_free(const char *path)
+/*
+ * A state may be made where there is nothing, or in a folder that holds nothing but such files. Must be called before
+ * the state is opened: a state that another process makes in between is then found by opening it.
+ */
+static bool is_vacant(const char *path)
 {
     DIR *folder = opendir(path);
     const struct dirent *entry;
@@ -275,7 +281,12 @@ static int check_free(const char *path)
         bare = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || is_remains(entry->d_name);
     if (folder)
         closedir(folder);
-    return bare ? CLI_OK : cli_error("%s is not a vidi set, and other files are in it; name another --state", path);
+    return bare;
+}
+
+static int not_vacant(const char *path)
+{
+    return cli_error("%s is not a vidi set, and other files are in it; name another --state", path);
 }
 
 /* Checks that an existing state fits the options, and begins its next epoch if that was asked for. */
@@ -292,19 +303,26 @@ static int take_state(cli_sets *sets, const cli_set_options *options)
     return error < 0 ? cli_state_error(options->state, error) : CLI_OK;
 }
 
-/* Opens the state, or creates it. Returns the same as `create`. */
+/* Opens the state, or creates it. CLI_OK, CLI_ERROR with a message, or CLI_GO_ON if it is locked. */
 static int try_state(cli_sets *sets, const cli_set_options *options, const vidi_access *access)
 {
-    int error = vidi_open_with(&sets->set, options->state, access);
+    int made = VIDI_OK, status = CLI_OK;
 
-    if (error == VIDI_EBUSY)
-        return CLI_GO_ON;
-    if (error == VIDI_EABSENT)
-        return check_free(options->state) == CLI_OK ? create_state(sets, options) : CLI_ERROR;
-    if (error == VIDI_EFORMAT)
-        return cli_error("%s: %s; look closer with 'vidi check', or name another --state", options->state,
-                         vidi_message());
-    return error < 0 ? cli_state_error(options->state, error) : take_state(sets, options);
+    do {
+        bool vacant = is_vacant(options->state) && made != VIDI_EEXIST;
+        int error = vidi_open_with(&sets->set, options->state, access);
+        if (error == VIDI_EBUSY)
+            return CLI_GO_ON;
+        if (error == VIDI_EFORMAT)
+            return cli_error("%s: %s; look closer with 'vidi check', or name another --state", options->state,
+                             vidi_message());
+        if (error == VIDI_ELIMIT && options->memory)
+            return cli_error("%s: %s; it needs a larger --memory", options->state, vidi_message());
+        if (error != VIDI_EABSENT)
+            return error < 0 ? cli_state_error(options->state, error) : take_state(sets, options);
+        status = vacant ? create_state(sets, options, &made) : not_vacant(options->state);
+    } while (status == CLI_GO_ON && made == VIDI_EEXIST); /* another process has just made it, so it can be opened */
+    return status;
 }
 
 static int open_state(cli_sets *sets, const cli_set_options *options)
@@ -339,9 +357,10 @@ static int open_dry(cli_sets *sets, const cli_set_options *options)
     reading.flags = VIDI_READ_ONLY;
     if (cli_invalid_parse(options->invalid, &reading.invalid) != CLI_OK)
         return CLI_ERROR;
+    bool vacant = is_vacant(options->state);
     int error = vidi_open_with(&sets->also, options->state, &reading);
     if (error == VIDI_EABSENT)
-        return check_free(options->state) == CLI_OK ? create(sets, options, NULL, NULL) : CLI_ERROR;
+        return vacant ? create(sets, options, NULL, NULL, &error) : not_vacant(options->state);
     if (error < 0)
         return cli_state_error(options->state, error);
     cli_state_warn_of_damage(sets->also, options->state);
@@ -364,7 +383,7 @@ int cli_sets_open(cli_sets *sets, const cli_set_options *options)
     if (check(options) != CLI_OK || cli_tracking_read(options->tracking, &sets->tracking) != CLI_OK)
         return CLI_ERROR;
     if (!options->state)
-        return create(sets, options, NULL, NULL);
+        return create(sets, options, NULL, NULL, &(int){0});
     if (cli_state_check_folder(options->state) != CLI_OK)
         return CLI_ERROR;
     return options->dry_run ? open_dry(sets, options) : open_state(sets, options);

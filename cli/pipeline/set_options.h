@@ -36,13 +36,14 @@ typedef struct cli_sets {
 const vidi_plan_entry *cli_plan_choice(const vidi_plan_request *want, const vidi_plan_entry *plans, size_t n);
 
 /*
- * Turns the options into those of the library, for a new set; `set` and `access` have been initialised, and `tracking` is
- * the text of the list or NULL. If the planner has chosen, `set` points into *chosen. CLI_OK, or CLI_ERROR with a message.
+ * Turns the options into those of the library, for a new set; `set` and `access` have been initialised, and `tracking`
+ * is the text of the list or NULL. If the planner has chosen, `set` points into *chosen. CLI_OK, or CLI_ERROR with a
+ * message.
  */
 int cli_set_describe(const cli_set_options *options, const char *tracking, vidi_options *set, vidi_access *access,
                      vidi_plan_entry *chosen);
 
-/* Is an existing set of the kind and the form that the options name? CLI_OK, or CLI_ERROR: the message names the state. */
+/* Does a set have the kind and form that the options name? CLI_OK, or CLI_ERROR: the message names the state. */
 int cli_set_check(const vidi_set *state, const cli_set_options *options, const char *tracking);
 
 /* CLI_OK, or CLI_ERROR with a message. Call cli_sets_close in either case. */

@@ -120,7 +120,7 @@ int cli_state_read(vidi_set **set, const char *path, const char *folder, const v
     int ignored = 0;
     bool standard = strcmp(path, "-") == 0;
     const char *name = standard ? "standard input" : path;
-    source from = {.fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)};
+    source from = {.fd = standard ? STDIN_FILENO : (int)TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC))};
     vidi_access mine = access ? *access : (vidi_access)VIDI_ACCESS_INIT;
 
     mine.flags |= VIDI_READ_TO_END; /* two exported sets in one file are a mistake that must not go unnoticed */
@@ -160,7 +160,7 @@ static int64_t read_beginning(void *context, void *data, size_t size)
 static int refuse_file(const char *path)
 {
     vidi_set *set;
-    source from = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    source from = {.fd = (int)TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC))};
 
     if (from.fd < 0)
         return cli_error("cannot open %s: %s", path, strerror(errno));

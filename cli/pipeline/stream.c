@@ -122,23 +122,33 @@ static void end_after(workers *all, role failed)
         end_role(all, PUT);
 }
 
-/* Calls `lull` in the role of put, if nobody has that. The lock is held, but not meanwhile. */
-static void rest(workers *all)
+/*
+ * Calls `lull`. The caller plays the role of put and does not hold the lock; on return it does, and the role is free.
+ */
+static int lull_as_put(workers *all)
 {
     cli_stream *stream = all->stream;
+    int status = stream->lull(stream->context);
+
+    pthread_mutex_lock(&all->lock);
+    leave(all, PUT, false, status);
+    if (status == CLI_OK)
+        return status;
+    end_after(all, PUT);
+    stream->quit(stream->context);
+    return status;
+}
+
+/* Calls `lull` in the role of put, if that role is free. The caller holds the lock, which is released meanwhile. */
+static void rest(workers *all)
+{
     role_state *put = &all->roles[PUT];
 
     if (put->taken || put->ended)
         return;
     put->taken = true;
     pthread_mutex_unlock(&all->lock);
-    int status = stream->lull(stream->context);
-    pthread_mutex_lock(&all->lock);
-    leave(all, PUT, false, status);
-    if (status == CLI_OK)
-        return;
-    end_after(all, PUT);
-    stream->quit(stream->context);
+    (void)lull_as_put(all);
 }
 
 /* Waits until the role is free or played by another. Meanwhile somebody must notice that nothing is being put. */
@@ -170,6 +180,20 @@ static bool enter(workers *all, role which, const uint64_t *number)
     role->taken = role->taken || entered;
     pthread_mutex_unlock(&all->lock);
     return entered;
+}
+
+int cli_stream_catch_up(cli_stream *stream)
+{
+    workers *all = stream->workers;
+
+    if (!stream->together)
+        return stream->lull(stream->context);
+    const uint64_t mine = all->roles[ASK].next; /* only the role of ask changes it, which is ours */
+    if (!enter(all, PUT, &mine))
+        return CLI_ERROR; /* the message has been printed */
+    int status = lull_as_put(all);
+    pthread_mutex_unlock(&all->lock);
+    return status;
 }
 
 /* ---- several threads: the work ---- */
@@ -279,6 +303,7 @@ int cli_stream_run(cli_stream *stream)
     workers all;
 
     init(&all, stream);
+    stream->workers = &all;
     if (run_alone(&all) && !run_together(&all)) {
         stream->threads = 1;
         stream->together = false;
@@ -287,5 +312,6 @@ int cli_stream_run(cli_stream *stream)
     int fill = all.roles[FILL].status, ask = all.roles[ASK].status, put = all.roles[PUT].status;
     stream->put_failed = put != CLI_OK;
     destroy(&all);
+    stream->workers = NULL;
     return put != CLI_OK ? put : ask != CLI_OK ? ask : fill;
 }

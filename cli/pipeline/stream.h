@@ -48,9 +48,16 @@ typedef struct cli_stream {
     int lull_ms;                 /* 0: never */
     void (*quit)(void *context); /* makes a waiting fill return at once */
     uint64_t threads;            /* at most; 1: only the caller's */
+    struct workers *workers;     /* while it runs */
     bool together;               /* set when several threads are at work */
     bool put_failed;             /* set when a failed put has ended the stream */
 } cli_stream;
+
+/*
+ * To be called by `ask`: waits until all slots before this one have been put, and calls `lull`. CLI_OK, or an exit
+ * status that ends the stream.
+ */
+int cli_stream_catch_up(cli_stream *stream);
 
 /* Runs until the input ends or a role fails. CLI_OK, or the status of a failed role: put first, then ask, then fill. */
 int cli_stream_run(cli_stream *stream);

@@ -48,6 +48,7 @@ bool cli_undelivered_add(cli_undelivered *lines, uint64_t end, uint64_t mark)
     last->lines[last->count].end = (uint32_t)(end - last->end);
     last->lines[last->count].mark = (uint32_t)(mark - last->mark);
     last->count++;
+    lines->added++;
     lines->mark = mark;
     return true;
 }

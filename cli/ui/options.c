@@ -72,7 +72,7 @@ static const char *option_name(const void *context, size_t index)
 static const cli_command *owner_of(const char *name)
 {
     for (size_t i = 0; cli_commands[i]; i++)
-        for (const cli_option *option = cli_commands[i]->options; option->name; option++)
+        for (const cli_option *option = cli_commands[i]->options; option && option->name; option++)
             if (strcmp(option->name, name) == 0)
                 return cli_commands[i];
     return NULL;

@@ -34,8 +34,9 @@ int cli_out_flush(cli_out *out);
 int cli_out_close(cli_out *out);
 
 /*
- * Makes text that somebody else wrote harmless to a terminal: control characters, characters that change the direction of
- * the text, line separators and bytes that are not UTF-8 become '?'. Messages and cells of tables are always cleaned.
+ * Makes text that somebody else wrote harmless to a terminal: control characters, characters that change the direction
+ * of the text, line separators and bytes that are not UTF-8 become '?'. Messages and cells of tables are always
+ * cleaned.
  */
 void cli_clean(char *text);
 
@@ -68,8 +69,8 @@ const char *cli_human_lost(cli_number *number, double lost, uint32_t fp_meaning)
 
 /*
  * A writer of JSON (RFC 8259) that adds the commas itself. Bytes that are not UTF-8 become U+FFFD, so the result is
- * always valid, and what cli_clean replaces is escaped. Numbers read back as the same double; NaN and infinities become null. key is NULL inside arrays and at
- * the top.
+ * always valid, and what cli_clean replaces is escaped. Numbers read back as the same double; NaN and infinities become
+ * null. key is NULL inside arrays and at the top.
  */
 typedef struct cli_json {
     cli_out *out;

@@ -1,7 +1,7 @@
 /*
  * The drawing: see plan_plot.h. Each column stands for an amount of memory, for which the library plans each kind, and
- * each row for a power of ten of pages lost. A cell keeps the kinds that meet in it, and those take turns from column to
- * column. Kinds that lose nothing have a row of their own below, with a symbol at the memory that they need.
+ * each row for a power of ten of pages lost. A cell keeps the kinds that meet in it, and those take turns from column
+ * to column. Kinds that lose nothing have a row of their own below, with a symbol at the memory that they need.
  */
 #include "ui/plan_plot.h"
 

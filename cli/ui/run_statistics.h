@@ -15,8 +15,8 @@ typedef struct cli_report {
 } cli_report;
 
 /*
- * How to read expected_lost, in words. The set adds to it only when it answers NEW, so losses since the last NEW are not
- * in it yet. That matters only if the set is so full that it hardly ever answers NEW: then it is "at least".
+ * How to read expected_lost, in words. The set adds to it only when it answers NEW, so losses since the last NEW are
+ * not in it yet. That matters only if the set is so full that it hardly ever answers NEW: then it is "at least".
  */
 const char *cli_lost_is(const vidi_stats *stats);
 

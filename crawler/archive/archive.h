@@ -1,9 +1,10 @@
 /*
  * The archive: WARC 1.1 files (ISO 28500), a gzip member per record, so that each record can be read on its own.
  *
- * Any thread can pack records (archive_pack); one thread writes them (archive_write). Records belong to the archive once
- * archive_sync has returned and the caller has committed archive_end to its database; archive_open cuts off whatever
- * comes after that place.
+ * Any thread can pack records (archive_pack); one thread writes them (archive_write). Records belong to the archive
+ * once archive_sync has returned and the caller has committed archive_end to its database; archive_open cuts off
+ * whatever comes after that place, and keeps it as FOLDER/cut.1, cut.2, …: with a database from a backup, it may be
+ * pages that exist nowhere else.
  *
  *   FOLDER/vidi-00000.warc.gz, vidi-00001.warc.gz, …    a new file after max_bytes; each begins with a warcinfo record
  */
@@ -31,16 +32,17 @@ typedef struct archive_options {
     const char *contact; /* NULL: none */
     uint64_t max_bytes;  /* of a file; 0: 1 GiB */
     archive_place end;   /* what the database says; {0, 0}: a new archive */
+    uint64_t mark;       /* archive_mark when that was the end; 0: not known */
     int64_t date;        /* milliseconds since 1970, for the warcinfo record */
 } archive_options;
 
 /*
- * Opens the archive to append at `end`; everything after it is removed. VIDI_OK, or VIDI_EMEMORY, VIDI_EIO,
- * VIDI_ELIMIT (the disk is full), VIDI_EDAMAGED (a file is shorter than committed, or missing; nothing was changed);
- * `why` (room 256) tells.
+ * Opens the archive to append at `end`; everything after it is put aside, and archive_error says where. VIDI_OK, or
+ * VIDI_EMEMORY, VIDI_EIO, VIDI_ELIMIT (the disk is full), VIDI_EDAMAGED (a file is shorter than committed, another one,
+ * or missing; nothing was changed); `why` (room 256) tells.
  *
- * If `end` is {0, 0}, files that hold pages are not removed: VIDI_EEXIST. So a caller commits archive_end once before it
- * writes its first page, or a crash before its first commit leaves such files.
+ * If `end` is {0, 0}, files that hold pages are not removed: VIDI_EEXIST. So a caller commits archive_end once before
+ * it writes its first page, or a crash before its first commit leaves such files.
  */
 int archive_open(archive **made, const archive_options *options, char *why);
 /* What was written since the last archive_sync may be lost. */
@@ -85,7 +87,32 @@ int archive_write(archive *of, vidi_str packed, uint32_t *file, uint64_t *offset
 /* Brings everything up to archive_end to disk. Errors as in archive_write. */
 int archive_sync(archive *of);
 archive_place archive_end(const archive *of);
+/* A checksum of the last bytes before archive_end. No two archives have the same: each record has a random number. */
+int archive_mark(archive *of, uint64_t *mark);
 const char *archive_error(const archive *of);
+
+/* ---- reading, for checks ---- */
+
+typedef struct archive_record {
+    uint32_t file;
+    uint64_t offset, length;
+    vidi_str type;   /* "response" */
+    vidi_str url;    /* as archive_url writes it; empty: none */
+    vidi_str digest; /* of the body; empty: none */
+} archive_record;
+
+/* Reads the archive up to `end`, even while more is written after it. VIDI_OK or VIDI_EMEMORY. */
+typedef struct archive_reader archive_reader;
+int archive_reader_open(archive_reader **made, const char *folder, archive_place end);
+void archive_reader_close(archive_reader *of);
+
+/*
+ * Reads the next record and verifies it. 1: here it is, and its texts stay valid until the next call. 0: the end.
+ * VIDI_EDAMAGED: archive_reader_error says what is damaged or missing; the next call goes on with the next file. Also
+ * VIDI_EMEMORY, VIDI_EIO.
+ */
+int archive_reader_next(archive_reader *of, archive_record *record);
+const char *archive_reader_error(const archive_reader *of);
 
 /* The name of a file without its folder: "vidi-00000.warc.gz". `to` has room for ARCHIVE_NAME_ROOM bytes. */
 const char *archive_name(uint32_t file, char *to);

@@ -8,7 +8,7 @@
 
 #include "crawler/archive/archive.h"
 
-enum { ARCHIVE_BUFFER = 256 << 10, ARCHIVE_ERROR = 256 };
+enum { ARCHIVE_BUFFER = 256 << 10, ARCHIVE_ERROR = 256, ARCHIVE_MARKED = 4096 };
 
 struct archive {
     int folder, file;      /* descriptors; -1: closed */

@@ -1,9 +1,10 @@
 /*
  * Opening an archive: brings the folder to the state that the database has committed.
  *
- * A crash leaves at least what was committed, because the archive is synced before the database. Whatever comes after it
- * is cut off: half a record, records whose rows were never committed, new files. If there is less than was committed,
- * something else has happened to the files, and nothing is changed.
+ * A crash leaves at least what was committed, because the archive is synced before the database. Whatever comes after
+ * that is put aside: half a record, records whose rows were never committed, new files. After a crash their pages are
+ * fetched again. But with a database from a backup these may be the only copies, so nothing is destroyed. If there is
+ * less than was committed, something else has happened to the files, and nothing is changed.
  */
 #include "crawler/archive/archive_files.h"
 
@@ -12,12 +13,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libdeflate.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/keep.h"
 #include "crawler/base/crawl_clock.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
@@ -45,7 +48,7 @@ typedef int visit_file(archive *of, uint32_t number, const archive_place *end);
 /* Calls visit for each archive file from `first` on. */
 static int for_files(archive *of, uint32_t first, visit_file *visit, const archive_place *end)
 {
-    int handle = openat(of->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = VIDI_OK;
+    int handle = (int)TEMP_FAILURE_RETRY(openat(of->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), error = VIDI_OK;
     DIR *folder = handle < 0 ? NULL : fdopendir(handle);
     struct dirent *entry;
     uint32_t number;
@@ -80,7 +83,8 @@ static int open_file(archive *of, uint32_t number, int *file, uint64_t *length)
     char name[ARCHIVE_NAME_ROOM];
     struct stat state;
 
-    *file = openat(of->folder, archive_name(number, name), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    *file = (int)TEMP_FAILURE_RETRY(
+        openat(of->folder, archive_name(number, name), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (*file < 0 && errno == ENOENT)
         return damaged(of, number, "is missing, but the crawl's database has pages in it");
     if (*file < 0 && errno == ELOOP)
@@ -130,6 +134,16 @@ static int open_last(archive *of, const archive_place *end, uint64_t *length)
     return damaged(of, end->file, what);
 }
 
+static int check_mark(archive *of, uint64_t expected)
+{
+    uint64_t mark;
+    int error = expected ? archive_mark(of, &mark) : VIDI_OK;
+
+    return !error && expected && mark != expected
+               ? damaged(of, of->number, "is not the one that this crawl has written to")
+               : error;
+}
+
 /* ---- what was not ---- */
 
 static int remove_file(archive *of, uint32_t number, const archive_place *end)
@@ -140,24 +154,65 @@ static int remove_file(archive *of, uint32_t number, const archive_place *end)
     return unlinkat(of->folder, archive_name(number, name), 0) == 0 ? VIDI_OK : archive_fail(of, "remove", number);
 }
 
+/* Renames a file of which nothing is committed to cut.1, or the next name that is free. */
+static int put_file_aside(archive *of, uint32_t number, const archive_place *end)
+{
+    char name[ARCHIVE_NAME_ROOM], path[PATH_MAX], series[PATH_MAX], to[PATH_MAX];
+
+    (void)end;
+    int failed = snprintf(path, sizeof path, "%s/%s", of->path, archive_name(number, name)) >= PATH_MAX ||
+                         snprintf(series, sizeof series, "%s/cut", of->path) >= PATH_MAX
+                     ? ENAMETOOLONG
+                     : keep_renamed(path, series, to);
+    if (!failed) {
+        snprintf(of->error, sizeof of->error, "the crawl's database knows nothing of %s, so it was renamed to %.120s",
+                 name, to);
+        return VIDI_OK;
+    }
+    errno = failed;
+    return archive_fail(of, "rename", number);
+}
+
+/* Copies what follows the committed length. */
+static int keep_end(archive *of, const archive_place *end, uint64_t length)
+{
+    char name[ARCHIVE_NAME_ROOM], to[PATH_MAX];
+    int failed = keep_tail(of->file, end->length, of->path, true, to);
+
+    if (failed) {
+        errno = failed;
+        return archive_fail(of, "keep the end of", end->file);
+    }
+    snprintf(of->error, sizeof of->error,
+             "the crawl's database knows nothing of the last %" PRIu64 " bytes of %s, so they were moved to %.120s",
+             length - end->length, archive_name(end->file, name), to);
+    return VIDI_OK;
+}
+
 static int cut(archive *of, const archive_place *end, uint64_t length)
 {
-    int error = for_files(of, end->file + 1, remove_file, end);
+    int error = for_files(of, end->file + 1, put_file_aside, end);
 
-    if (!error && length > end->length && (ftruncate(of->file, (off_t)end->length) != 0 || fdatasync(of->file) != 0))
+    if (!error && length > end->length)
+        error = keep_end(of, end, length);
+    if (!error && length > end->length &&
+        (TEMP_FAILURE_RETRY(ftruncate(of->file, (off_t)end->length)) != 0 ||
+         TEMP_FAILURE_RETRY(fdatasync(of->file)) != 0))
         error = archive_fail(of, "cut back", end->file);
-    if (!error && fsync(of->folder) != 0)
+    if (!error && TEMP_FAILURE_RETRY(fsync(of->folder)) != 0)
         error = archive_fail(of, "sync the folder of", end->file);
     return error;
 }
 
-static int go_on(archive *of, const archive_place *end)
+static int go_on(archive *of, const archive_place *end, uint64_t mark)
 {
     uint64_t length;
     int error = check_earlier(of, end->file);
 
     if (!error)
         error = open_last(of, end, &length);
+    if (!error)
+        error = check_mark(of, mark);
     if (!error)
         error = cut(of, end, length);
     of->has_records = true;
@@ -166,7 +221,7 @@ static int go_on(archive *of, const archive_place *end)
 
 /* ---- a new archive ---- */
 
-/* Has the file more than its first record? A record that is not complete does not count. 1, 0 or VIDI_EMEMORY. */
+/* Has the file more than its first record, or something else? A torn record does not count. 1, 0 or VIDI_EMEMORY. */
 static int has_pages(int file, uint64_t length)
 {
     static const size_t room = 4 * WARCINFO_MOST;
@@ -176,9 +231,10 @@ static int has_pages(int file, uint64_t length)
 
     if (has == 1 && length <= WARCINFO_MOST && pread(file, packed, length, 0) == (ssize_t)length) {
         size_t used = 0, plain;
-        has = libdeflate_gzip_decompress_ex(unpacker, packed, length, packed + WARCINFO_MOST, room, &used, &plain) ==
-                  LIBDEFLATE_SUCCESS &&
-              used < length;
+        bool foreign = length > 0 && packed[0] != 0x1F && packed[0] != 0; /* a power cut may leave zeros */
+        has = foreign || (libdeflate_gzip_decompress_ex(unpacker, packed, length, packed + WARCINFO_MOST, room, &used,
+                                                        &plain) == LIBDEFLATE_SUCCESS &&
+                          used < length);
     }
     if (unpacker)
         libdeflate_free_decompressor(unpacker);
@@ -203,7 +259,7 @@ static int check_unknown(archive *of, uint32_t number, const archive_place *end)
         return VIDI_OK;
     if (has == 1)
         snprintf(of->error, sizeof of->error,
-                 "%.110s/%s holds pages that the crawl's database does not know; move it away", of->path,
+                 "%.110s/%s holds something that the crawl's database does not know; move it away", of->path,
                  archive_name(number, name));
     else
         snprintf(of->error, sizeof of->error, "%s", vidi_strerror(has));
@@ -224,8 +280,8 @@ static int begin(archive *of, const archive_place *end)
 /* The name of a folder that was just made must be on disk, too. */
 static int sync_parent(const archive *of)
 {
-    int parent = openat(of->folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int result = parent < 0 ? -1 : fsync(parent);
+    int parent = (int)TEMP_FAILURE_RETRY(openat(of->folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    int result = parent < 0 ? -1 : (int)TEMP_FAILURE_RETRY(fsync(parent));
 
     if (parent >= 0)
         close(parent);
@@ -237,7 +293,7 @@ static int open_folder(archive *of)
     bool made = mkdir(of->path, 0700) == 0;
 
     if (made || errno == EEXIST)
-        of->folder = open(of->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        of->folder = (int)TEMP_FAILURE_RETRY(open(of->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (of->folder >= 0 && (!made || sync_parent(of) == 0))
         return VIDI_OK;
     snprintf(of->error, sizeof of->error, "cannot make or open the folder %.150s: %s", of->path, strerror(errno));
@@ -279,7 +335,7 @@ int archive_open(archive **made, const archive_options *options, char *why)
     } else {
         error = open_folder(of);
         if (!error)
-            error = end->file == 0 && end->length == 0 ? begin(of, end) : go_on(of, end);
+            error = end->file == 0 && end->length == 0 ? begin(of, end) : go_on(of, end, options->mark);
         if (error)
             snprintf(why, ARCHIVE_ERROR, "%s", of->error);
     }

@@ -2,8 +2,8 @@
  * Writing to the archive. Records go to a buffer first, so that small ones do not cost a system call each.
  *
  * Errors come in two kinds. A write that fails, most likely because the disk is full, leaves the archive as it was: the
- * file is cut back, the buffer stays, and the caller can try again. After a failed sync nobody knows what is on disk, and
- * a second one may succeed without having written anything; so nothing is written any more.
+ * file is cut back, the buffer stays, and the caller can try again. After a failed sync nobody knows what is on disk,
+ * and a second one may succeed without having written anything; so nothing is written any more.
  */
 #include "crawler/archive/archive_files.h"
 
@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/files.h"
+#include "common/output_file.h"
 #include "crawler/archive/warc_record.h"
 #include "crawler/base/crawl_clock.h"
 
@@ -44,9 +46,7 @@ static int fail_for_good(archive *of, const char *verb)
 static int write_all(int file, const char *data, size_t n, uint64_t offset)
 {
     while (n) {
-        ssize_t done = pwrite(file, data, n, (off_t)offset);
-        if (done < 0 && errno == EINTR)
-            continue;
+        ssize_t done = TEMP_FAILURE_RETRY(pwrite(file, data, n, (off_t)offset));
         if (done <= 0) {
             errno = done == 0 ? ENOSPC : errno;
             return -1;
@@ -67,7 +67,7 @@ static int put(archive *of, const char *data, size_t n)
         return VIDI_OK;
     }
     int error = archive_fail(of, "write to", of->number);
-    if (ftruncate(of->file, (off_t)of->written) != 0)
+    if (TEMP_FAILURE_RETRY(ftruncate(of->file, (off_t)of->written)) != 0)
         return fail_for_good(of, "cut back");
     return error;
 }
@@ -88,7 +88,7 @@ int archive_sync(archive *of)
     int error = flush(of);
     if (error || !of->unsynced)
         return error;
-    if (fdatasync(of->file) != 0)
+    if (TEMP_FAILURE_RETRY(fdatasync(of->file)) != 0)
         return fail_for_good(of, "sync");
     of->unsynced = false;
     return VIDI_OK;
@@ -116,10 +116,11 @@ static int make_file(archive *of, uint32_t number, int *file)
 {
     char name[ARCHIVE_NAME_ROOM];
 
-    *file = openat(of->folder, archive_name(number, name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    *file = (int)TEMP_FAILURE_RETRY(
+        openat(of->folder, archive_name(number, name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (*file < 0)
         return archive_fail(of, "make", number);
-    if (fsync(of->folder) != 0) {
+    if (TEMP_FAILURE_RETRY(fsync(of->folder)) != 0) {
         fail_for_good(of, "sync the folder of");
         close(*file);
         return of->failed;
@@ -200,6 +201,19 @@ int archive_write(archive *of, vidi_str packed, uint32_t *file, uint64_t *offset
 archive_place archive_end(const archive *of)
 {
     return (archive_place){of->number, of->written + of->buffered};
+}
+
+int archive_mark(archive *of, uint64_t *mark)
+{
+    unsigned char last[ARCHIVE_MARKED];
+    int error = flush(of);
+
+    if (error)
+        return error;
+    size_t n = of->written < ARCHIVE_MARKED ? (size_t)of->written : ARCHIVE_MARKED;
+    ssize_t got = file_read_at(of->file, last, n, of->written - n);
+    *mark = output_checksum(0, last, got > 0 ? (size_t)got : 0);
+    return got == (ssize_t)n ? VIDI_OK : archive_fail(of, "read", of->number);
 }
 
 const char *archive_error(const archive *of)

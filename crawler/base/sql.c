@@ -13,6 +13,8 @@ int sql_code(int result)
 {
     if (result == SQLITE_IOERR_NOMEM)
         return VIDI_EMEMORY;
+    if (result == SQLITE_IOERR_DATA)
+        return VIDI_EDAMAGED;
     switch (result & 0xff) {
     case SQLITE_OK:
     case SQLITE_ROW:
@@ -33,6 +35,12 @@ int sql_code(int result)
     default:
         return VIDI_EIO;
     }
+}
+
+const char *sql_message(sqlite3 *db)
+{
+    return sqlite3_extended_errcode(db) == SQLITE_IOERR_DATA ? "a page is damaged: its checksum is wrong"
+                                                             : sqlite3_errmsg(db);
 }
 
 int sql_prepare(sqlite3 *db, sqlite3_stmt **slot, const char *text)

@@ -1,5 +1,6 @@
 /*
- * What the crawl's tables share: statements that are prepared once and kept, and SQLite's errors as the library's codes.
+ * What the crawl's tables share: statements that are prepared once and kept, and SQLite's errors as the library's
+ * codes.
  */
 #ifndef VIDI_CRAWLER_BASE_SQL_H
 #define VIDI_CRAWLER_BASE_SQL_H
@@ -10,10 +11,13 @@
 #include "vidi/vidi.h"
 
 /*
- * The library's code for a result of SQLite: VIDI_OK for OK, ROW and DONE; VIDI_ELIMIT if the disk is full or a text too
- * long, VIDI_EBUSY, VIDI_EMEMORY, VIDI_EDAMAGED, VIDI_EFORMAT if the file is not a database, else VIDI_EIO.
+ * The library's code for a result of SQLite: VIDI_OK for OK, ROW and DONE; VIDI_ELIMIT if the disk is full or a text
+ * too long, VIDI_EBUSY, VIDI_EMEMORY, VIDI_EDAMAGED, VIDI_EFORMAT if the file is not a database, else VIDI_EIO.
  */
 int sql_code(int result);
+
+/* The sentence about the last error. */
+const char *sql_message(sqlite3 *db);
 
 /* Prepares the statement unless *slot has it already. VIDI_OK or an error; sqlite3_errmsg tells. */
 int sql_prepare(sqlite3 *db, sqlite3_stmt **slot, const char *text);
@@ -32,7 +36,7 @@ void sql_bind_string(sqlite3_stmt *statement, int index, const char *text);
 /* Whole numbers up to 2^63 - 1. */
 void sql_bind(sqlite3_stmt *statement, int index, uint64_t value);
 
-/* The bytes of a column, text or blob: good until the statement is stepped or reset. NULL gives ptr NULL; empty does not. */
+/* A column, text or blob, valid until the statement is stepped or reset. NULL gives ptr NULL; an empty one does not. */
 vidi_str sql_blob(sqlite3_stmt *statement, int column);
 /* A text with a zero byte behind it. ptr NULL: the column is NULL, or there is no memory for that byte. */
 vidi_str sql_text(sqlite3_stmt *statement, int column);

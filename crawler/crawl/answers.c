@@ -1,9 +1,10 @@
 /*
  * What an answer, or its absence, means for the URL and for its host.
  *
- *   no answer (connect, timeout, broken)    the URL is tried again, 1, 4 and 16 seconds later; a host that never answers is
- *                                           left alone for a while, and then all its URLs share the outcome; one that
- *                                           has answered before is parked, as it may be our network that is gone
+ *   no answer (connect, timeout, broken)    the URL is tried again, 1, 4 and 16 seconds later; a host that never
+ *                                           answers is left alone for a while, and then all its URLs share the outcome;
+ *                                           one that has answered before is parked: perhaps our network is gone
+ *   another failure (tls, not HTTP …)       that is what became of the URL: it would fail again
  *   429, 503                                the host is left alone, as long as it asks for, and the URL is tried again
  *   anything else                           that is what became of the URL
  */
@@ -75,7 +76,7 @@ void answer_named(spider *of, const fetch_event *event)
     } else if (event->failure == FETCH_ADDRESS) {
         address_refused(of, host, event->why);
         return;
-    } else if (host->name_failures++ > 0 || of->crawl->options.retries == 0) {
+    } else if (!event->may_pass || host->name_failures++ > 0 || of->crawl->options.retries == 0) {
         uint64_t id = host->id;
         host_is_silent(of, host, fetch_reason(FETCH_NAME), event->why);
         host = id_map_get(&of->hosts, id); /* it may have been forgotten meanwhile */
@@ -128,19 +129,14 @@ static void note_silence(spider *of, host *host)
     crawl_warn(of->crawl, "%s: %s; its other URLs are not tried", host->origin, why);
 }
 
-static bool may_pass(fetch_failure failure)
-{
-    return failure == FETCH_CONNECT || failure == FETCH_TIMEOUT || failure == FETCH_BROKEN;
-}
-
 /* Is this failure one to try again? Without a connection nothing is known about the URL, as long as there is hope. */
-static bool is_worth_another_try(const spider *of, const host *host, const errand *page, fetch_failure failure)
+static bool is_worth_another_try(const spider *of, const host *host, const errand *page, const fetch_response *response)
 {
     unsigned tries = of->crawl->options.retries;
 
-    if (failure == FETCH_CONNECT && host_has_answered(host))
+    if (response->failure == FETCH_CONNECT && host_has_answered(host))
         tries += DEAD_TIMES;
-    return may_pass(failure) && page->failures < tries;
+    return response->may_pass && page->failures < tries;
 }
 
 static void no_answer(spider *of, host *host, errand *page, fetch_response *response)
@@ -154,7 +150,7 @@ static void no_answer(spider *of, host *host, errand *page, fetch_response *resp
         host_retry(of, host, page, of->now); /* in another run */
     } else if (host->dead) {
         host_unfetched(of, page, fetch_reason(response->failure), host->dead_error);
-    } else if (is_worth_another_try(of, host, page, response->failure)) {
+    } else if (is_worth_another_try(of, host, page, response)) {
         unsigned shift = 2 * (page->failures < 4 ? page->failures : 4);
         page->failures++;
         host_retry(of, host, page, of->now + ((int64_t)1000 << shift));
@@ -165,8 +161,8 @@ static void no_answer(spider *of, host *host, errand *page, fetch_response *resp
 }
 
 /*
- * 429 or 503: the whole host is left alone. True if the URL is to be tried again. One URL may be refused for good, but not
- * one after the other: then it is the host that refuses, and its URLs wait for another run.
+ * 429 or 503: the whole host is left alone. True if the URL is to be tried again. One URL may be refused for good, but
+ * not one after the other: then it is the host that refuses, and its URLs wait for another run.
  */
 static bool overloaded(spider *of, host *host, errand *page, const fetch_response *response)
 {

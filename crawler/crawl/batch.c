@@ -1,6 +1,6 @@
 /*
- * The links of a batch: see keeper.h. All of them go through the set in one call, in the order in which they were found;
- * each new one becomes a row of the frontier.
+ * The links of a batch: see keeper.h. All of them go through the set in one call, in the order in which they were
+ * found; each new one becomes a row of the frontier.
  */
 #include <stdlib.h>
 #include <string.h>

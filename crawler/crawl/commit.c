@@ -1,7 +1,7 @@
 /*
- * Committing a batch: see crawl.h for the order. Until the transaction is through, nothing else is added to the set: URLs
- * that it calls seen although no row has them would be lost. If a transaction fails for good, the set is closed without a
- * commit, and those URLs are new again.
+ * Committing a batch: see crawl.h for the order. Until the transaction is through, nothing else is added to the set:
+ * URLs that it calls seen although no row has them would be lost. If a transaction fails for good, the set is closed
+ * without a commit, and those URLs are new again.
  */
 #include <stdio.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static int append_line(keeper *of, const frontier_url *url, const ledger_outcome
 
 static bool wants_lines(const keeper *of)
 {
-    return of->crawl->output.fd >= 0 && of->crawl->options.line && !of->batch.lines_written;
+    return output_is_open(&of->crawl->output) && of->crawl->options.line && !of->batch.lines_written;
 }
 
 /* Writes and syncs the lines, each once, however often the transaction is tried. */
@@ -151,7 +151,7 @@ static int write_outcome(keeper *of, const frontier_url *url, const ledger_outco
     counts->bytes += row->bytes;
     counts->pages += row->status != 0;
     counts->errors += row->reason != NULL;
-    counts->seeds_fetched += row->status != 0 && url->kind == FRONTIER_SEED;
+    counts->seeds_fetched += !row->reason && url->kind == FRONTIER_SEED;
     return wants_lines(of) ? append_line(of, url, row) : VIDI_OK;
 }
 
@@ -326,7 +326,9 @@ static int write_transaction(keeper *of)
     }
     if (error) {
         if (of->batch.lines_failed)
-            failed(of, error, "cannot write the lines of --jsonl", strerrordesc_np(c->output.failed));
+            failed(of, error, "cannot write the lines of --jsonl", strerrordesc_np(c->output.file.failed));
+        else if (error == VIDI_EDIFFERS)
+            failed(of, error, "cannot go on with --jsonl", c->output.file.why);
         else
             failed(of, error, "cannot write the database", ledger_error(c->ledger));
         ledger_rollback(c->ledger);
@@ -420,7 +422,7 @@ int keeper_commit(keeper *of)
     error = write_transaction(of);
     if (error)
         return error;
-    error = vidi_commit_to(c->set, mark);
+    error = pair_commit(c, mark, frontier_last(ledger_frontier(c->ledger)));
     if (error)
         return failed(of, error, "cannot commit to the seen-set", vidi_message());
     conclude(of);

@@ -313,7 +313,7 @@ int crawl_open(crawl **made, const crawl_options *options, char *why)
     of->options = *options;
     fill_in_defaults(&of->options);
     of->clock = *of->options.clock;
-    of->output.fd = -1;
+    of->output.file.fd = of->lock = -1;
     of->began = crawl_now(of);
     error = open_all(of, why);
     if (error) {

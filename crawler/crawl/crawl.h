@@ -6,8 +6,9 @@
  *   reader threads    unpack, find links, pack records
  *
  * A batch is committed in this order: the links are added to the set; the archive and the output file are written and
- * synced; one transaction of the database; vidi_commit_to. So after a crash the archive is never behind the database, nor
- * the database behind the set, and opening the crawl again brings the three together.
+ * synced; one transaction of the database; vidi_commit_note. So after a crash the archive is never behind the database,
+ * nor the database behind the set, and opening the crawl again brings the three together. If the order does not hold,
+ * because one of them was damaged or comes from another time, the crawl is refused: pair.c.
  */
 #ifndef VIDI_CRAWLER_CRAWL_CRAWL_H
 #define VIDI_CRAWLER_CRAWL_CRAWL_H
@@ -39,6 +40,7 @@ typedef struct crawl_options {
     /* The set; `path` and `access` are the crawl's business. All zero: the defaults. */
     vidi_options set;
     uint64_t set_memory; /* vidi_access.memory_limit */
+    bool rebuild_seen;   /* rename the set, if there is one, and make it again from the database */
 
     /* What belongs to the crawl. max_… 0: no limit, unless a default is named. */
     scope_reach reach;
@@ -122,11 +124,30 @@ typedef struct crawl_progress {
     uint64_t running;          /* requests on their way */
     uint64_t hosts_waiting;    /* hosts whose turn has not come */
     uint64_t errors;           /* URLs that could not be fetched, over all runs */
-    uint64_t seeds_fetched;    /* seeds that a response came for, over all runs */
+    uint64_t seeds_fetched;    /* over all runs */
     double expected_lost;
     double seconds; /* of this run */
 } crawl_progress;
 void crawl_look(crawl *of, crawl_progress *progress);
+
+/* ---- checking ---- */
+
+typedef struct crawl_checked {
+    uint64_t database_pages;
+    uint64_t unchecked_pages; /* have no checksum, because another program has written them */
+    uint64_t urls;            /* rows that the set was asked about */
+    uint64_t records;         /* of the archive */
+    uint64_t line_bytes;      /* of --jsonl */
+    uint64_t faults;
+} crawl_checked;
+
+/*
+ * Reads everything that the crawl in the folder has kept, even while it runs, and calls `fault` with a sentence for
+ * each thing that is damaged, missing, or does not fit the rest. Changes nothing. VIDI_OK, or VIDI_EMEMORY or
+ * VIDI_EBUSY.
+ */
+typedef void crawl_fault(void *context, const char *sentence);
+int crawl_check(const char *folder, crawl_fault *fault, void *context, crawl_checked *found);
 
 /* Statistics of the set, for the report. */
 int crawl_set_stat(crawl *of, vidi_stats *stats);

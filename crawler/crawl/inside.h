@@ -23,6 +23,7 @@
 #include "crawler/crawl/crawl.h"
 #include "crawler/crawl/mailbox.h"
 #include "crawler/crawl/output.h"
+#include "crawler/crawl/pair.h"
 #include "crawler/fetch/fetch.h"
 #include "crawler/frontier/frontier.h"
 #include "crawler/harvest/harvest.h"
@@ -48,7 +49,7 @@ typedef enum parcel_kind {
     PARCEL_ROOM    /* request, to the spider: other hosts are waiting for a place in memory */
 } parcel_kind;
 
-/* A URL from its request to its outcome: the spider fetches it, a reader finds its links, the keeper writes its rows. */
+/* A URL from request to outcome: the spider fetches it, a reader finds its links, the keeper writes its rows. */
 typedef struct errand {
     parcel parcel;
     frontier_url url; /* its text is at the end of the struct */
@@ -156,6 +157,9 @@ struct crawl {
     url_keys *targets;     /* of links, with `check`: by the set's canonical form */
     uint64_t committed_to; /* id of the last row whose URL is committed to the set, */
     uint64_t synced_to;    /* and of the last that is synced */
+    uint64_t run;          /* its random number: pair.c */
+    int lock;              /* the folder, locked; -1: not yet */
+    bool ends;             /* the next commit is the last one of this run */
     uint64_t found_until;  /* the last row when it was opened: blocks up to it may have URLs that are dealt with */
 
     /* The threads. */
@@ -211,6 +215,24 @@ void seeds_free(crawl *of);
 /* Opens or makes the state, and brings set, archive, output file and database together. */
 int resume_open(crawl *of, char *why);
 void resume_close(crawl *of);
+
+/* ---- seen.c ---- */
+
+/* Explains an error with the ledger's sentence, and returns it. */
+int crawl_explain_ledger(const crawl *of, int error, char *why);
+/* A text of the database; NULL if it is not there. The caller frees it. */
+int crawl_meta_text(crawl *of, const char *name, char **text);
+
+/* Opens the set, which locks it. VIDI_EABSENT: there is none yet. */
+int seen_open(crawl *of, const char *path, char *why);
+/* The same; but with --rebuild-seen renames the set, whatever it is, and returns VIDI_EABSENT. */
+int seen_open_or_put_aside(crawl *of, const char *path, char *why);
+/* Makes the set as the user asks for it, or, if the crawl has begun already, as it was. */
+int seen_make(crawl *of, const char *path, char *why);
+/* Is it of the kind and form that the user asks for? */
+int seen_check_same(crawl *of, const vidi_stats *stats, char *why);
+/* Writes to the database what the user has asked for, if the crawl is new. */
+int seen_write_wish(crawl *of, const vidi_stats *stats);
 
 /* ---- earlier.c ---- */
 

@@ -1,6 +1,6 @@
 /*
- * The keeper's loop: see keeper.h. A batch is committed when it is full, when its first page has waited for a quarter of a
- * second, or at once if the spider has nothing to do: then nobody gains by waiting.
+ * The keeper's loop: see keeper.h. A batch is committed when it is full, when its first page has waited for a quarter
+ * of a second, or at once if the spider has nothing to do: then nobody gains by waiting.
  */
 #include "crawler/crawl/keeper.h"
 
@@ -159,6 +159,7 @@ static int finish(keeper *of)
     int error = keeper_sync(of);
 
     of->sort_helps = false;
+    of->crawl->ends = true;
     return error ? error : keeper_commit(of);
 }
 

@@ -1,6 +1,7 @@
 /*
- * The file of --jsonl: lines about finished URLs. It is part of the crawl's state: its length and its last bytes are
- * committed with each batch, and whatever comes after that length is cut off when the crawl is opened again.
+ * The file of --jsonl: lines about finished URLs. It is part of the crawl's state, as common/output_file.h explains:
+ * the note about it is committed to the database with each batch, and so is a digest of all lines, for `vidi crawl
+ * check`.
  */
 #ifndef VIDI_CRAWLER_CRAWL_OUTPUT_H
 #define VIDI_CRAWLER_CRAWL_OUTPUT_H
@@ -8,36 +9,43 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/output_file.h"
 #include "crawler/base/bytes.h"
 #include "crawler/ledger/ledger.h"
 
-enum { OUTPUT_TAIL = 256, OUTPUT_WHY = 512 };
-
 typedef struct output {
-    int fd;                 /* -1: there is none */
-    bool is_stream;         /* standard output, a pipe or the like: cannot be cut or synced */
-    uint64_t length;        /* bytes written without an error */
-    const char *path;       /* the caller's */
-    char *whole;            /* the absolute path; NULL: a stream */
-    char tail[OUTPUT_TAIL]; /* the last bytes before `length`, which identify the file */
-    size_t tail_len;
-    int failed; /* errno of the last call that failed */
+    output_file file;
+    const char *folder; /* the crawl's; the caller's */
+    bool is_stream;     /* standard output, a pipe or the like: cannot be cut or synced */
+    uint64_t written;   /* bytes, in this run, without an error */
+    uint64_t digest;    /* output_checksum of all bytes of the file */
 } output;
 
 /*
- * Opens the file and cuts it back to the length in the database. path NULL: there is none; "-": standard output. If the
- * database knows of no file, lines are appended. A file that is shorter than the database says, or whose committed bytes
- * differ, was shortened or replaced: an error. (The inode does not decide, because a file may be copied to another disk.)
- * VIDI_OK, or an error with a sentence in `why` (room OUTPUT_WHY).
+ * What the database has: the empty note if no run has written lines to a file. The path of a file in the crawl's folder
+ * begins there, as the two are moved and copied together.
  */
-int output_open(output *of, const char *path, ledger *from, char *why);
+int output_note_read(ledger *from, output_note *note, uint64_t *digest);
+
+/*
+ * Opens the file of the crawl in `folder`, and cuts off lines that were not committed, which file.why then says. path
+ * NULL: there is none; "-": standard output. A file that the crawl has not written to must be empty. One that is
+ * shorter than the database says, whose committed bytes differ, or that others have appended to, is refused. (A copy is
+ * accepted, because a crawl may be moved to another disk.) VIDI_OK, or an error with a sentence in file.why.
+ */
+int output_open(output *of, const char *path, const char *folder, ledger *from);
+bool output_is_open(const output *of);
 void output_close(output *of);
 
 /* Appends. After an error the next call overwrites what was written. VIDI_EIO or VIDI_ELIMIT (disk full). */
 int output_write(output *of, vidi_str lines);
 int output_sync(output *of);
 
-/* Writes length and last bytes to the database, in its transaction. */
-int output_commit(const output *of, ledger *to);
+/*
+ * Writes the note to the database, in its transaction. If this run writes no file, it closes a note that an interrupted
+ * run has left open, so that lines which others append to the file later are not cut off. `ends`: this run writes no
+ * more. VIDI_EDIFFERS: others have changed the file.
+ */
+int output_commit(output *of, ledger *to, bool ends);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The threads that read responses: unpack them, find links, pack records for the archive. All of that is harvest_read, a
- * pure function; this file has the threads around it.
+ * The threads that read responses: unpack them, find links, pack records for the archive. All of that is harvest_read,
+ * a pure function; this file has the threads around it.
  */
 #include <stdlib.h>
 

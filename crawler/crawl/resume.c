@@ -2,29 +2,33 @@
  * Opening the state of a crawl. Archive, database and set are written one after another, so a crash leaves them at most
  * a batch apart:
  *
- *   archive, output file    longer than the database says: cut back
+ *   archive, output file    longer than the database says: cut back; what is cut off is kept beside them
  *   database                what counts
  *   set                     without the URLs of the last rows: they are added again, whatever it answers
  *
- * A set that is missing, because somebody has deleted it or its folder was damaged, is rebuilt from all rows.
+ * Anything further apart was not left by a crash, and is refused: see pair.c. A missing set is made again from all
+ * rows. With --rebuild-seen, so is any other: it is renamed to seen.old.1 first. So a kill at any moment leaves the old
+ * set, or none, or part of the new one, whose note says how far it has come. URLs that only the old set knew are then
+ * new again, and their pages are fetched again.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "crawler/crawl/inside.h"
 #include "crawler/crawl/tallies.h"
 
-enum { CHUNK = 1024 }; /* URLs that are added to the set together */
-
-static int ledger_told(const crawl *of, int error, char *why)
-{
-    return crawl_explain(why, error, "%s/crawl.db: %s", of->options.folder, ledger_error(of->ledger));
-}
+enum {
+    CHUNK = 1024, /* URLs that are added to the set together */
+    LEDGER_FAULT = 256
+};
 
 /* "FOLDER/NAME"; NULL: no memory. */
 static char *path_of(const crawl *of, const char *name)
@@ -37,174 +41,20 @@ static char *path_of(const crawl *of, const char *name)
     return path.ptr;
 }
 
-/* ---- the set ---- */
+/* ---- set and database ---- */
 
-static vidi_access set_access(const crawl *of)
+/* Do they belong together? *row is the last row that the set has. */
+static int check_pair(crawl *of, uint64_t *row, char *why)
 {
-    vidi_access access = VIDI_ACCESS_INIT;
-
-    access.memory_limit = of->options.set_memory;
-    access.flags = VIDI_MANUAL_COMMIT;
-    access.sync = VIDI_SYNC_NEVER;
-    access.invalid = VIDI_DROP_INVALID;
-    return access;
-}
-
-/* Opens the set, which locks the crawl. VIDI_EABSENT: there is none yet. */
-static int open_set(crawl *of, const char *path, char *why)
-{
-    vidi_access access = set_access(of);
-    int error = vidi_open_with(&of->set, path, &access);
-
-    if (error == VIDI_EDAMAGED || error == VIDI_EFORMAT)
-        return crawl_explain(why, error,
-                             "%s is damaged (%s); delete that folder, and the next run rebuilds it from the database",
-                             path, vidi_message());
-    if (error == VIDI_EBUSY)
-        return crawl_explain(why, error, "another crawl is at work in %s: %s", of->options.folder, vidi_message());
-    if (error && error != VIDI_EABSENT)
-        crawl_explain(why, error, "%s", vidi_message());
-    return error;
-}
-
-/* A text from the database, or NULL. The caller frees it. */
-static int meta_text(crawl *of, const char *name, char **text)
-{
-    bytes value = {0};
-    int error = ledger_get_text(of->ledger, name, &value);
-
-    *text = NULL;
-    if (error == VIDI_OK)
-        error = bytes_append(&value, "", 1);
-    if (error)
-        bytes_free(&value);
-    else
-        *text = value.ptr;
-    return error == VIDI_EABSENT ? VIDI_OK : error;
-}
-
-/* How the set was asked for when the crawl began. */
-typedef struct wish {
-    char *kind, *params, *canon, *error;
-    int64_t capacity;
-} wish;
-
-static void wish_free(wish *of)
-{
-    free(of->kind);
-    free(of->params);
-    free(of->canon);
-    free(of->error);
-}
-
-static int wish_read(crawl *of, wish *was)
-{
-    *was = (wish){0};
-    int error = meta_text(of, "kind", &was->kind);
-    if (error == VIDI_OK)
-        error = meta_text(of, "asked_params", &was->params);
-    if (error == VIDI_OK)
-        error = meta_text(of, "canon", &was->canon);
-    if (error == VIDI_OK)
-        error = meta_text(of, "asked_error", &was->error);
-    if (error == VIDI_OK)
-        error = ledger_get(of->ledger, "asked_capacity", &was->capacity);
-    return error == VIDI_EABSENT ? VIDI_OK : error;
-}
-
-/* All rows have to be added to the set that is about to be made, also if that is interrupted. */
-static int forget_synced(crawl *of)
-{
-    int64_t synced_to;
-    int error = ledger_get(of->ledger, "synced_to", &synced_to);
+    char said[CRAWL_WHY];
+    pair_entries known;
+    int error = pair_read(of->ledger, &known);
 
     if (error)
-        return error == VIDI_EABSENT ? VIDI_OK : error;
-    error = ledger_begin(of->ledger);
-    if (error == VIDI_OK)
-        error = ledger_set(of->ledger, "synced_to", 0);
-    if (error == VIDI_OK)
-        error = ledger_commit(of->ledger);
-    if (error)
-        ledger_rollback(of->ledger);
-    return error;
-}
-
-/* Makes the set: as the user asks for it, or, if the crawl has begun already, as it was. */
-static int make_set(crawl *of, const char *path, char *why)
-{
-    vidi_options options = of->options.set;
-    vidi_access access = set_access(of);
-    wish was;
-    int error = wish_read(of, &was);
-
-    options.size = sizeof options;
-    options.path = path;
-    options.access = &access;
-    if (error == VIDI_OK && was.kind) {
-        options.kind = was.kind;
-        options.params = was.params;
-        options.canon = was.canon;
-        options.capacity = (uint64_t)was.capacity;
-        options.error = was.error ? strtod(was.error, NULL) : 0;
-    }
-    if (error == VIDI_OK)
-        error = forget_synced(of);
-    if (error)
-        ledger_told(of, error, why);
-    else if ((error = vidi_create(&of->set, &options)) != VIDI_OK)
-        crawl_explain(why, error, "%s", vidi_message());
-    wish_free(&was);
-    return error;
-}
-
-/* ---- is it the crawl that the user means? ---- */
-
-static int check_canon(crawl *of, const char *canon, char *why)
-{
-    const vidi_options *set = &of->options.set;
-    vidi_canon *wanted;
-
-    if (!set->canon && !set->tracking)
-        return VIDI_OK;
-    int error = vidi_canon_create(&wanted, set->canon, set->tracking, NULL);
-    if (error)
-        return crawl_explain(why, error, "%s", vidi_message());
-    if (strcmp(vidi_canon_name(wanted), canon) != 0)
-        error =
-            crawl_explain(why, VIDI_EDIFFERS,
-                          "the crawl in %s uses --canon %s and cannot continue with %s; give --state another folder",
-                          of->options.folder, canon, vidi_canon_name(wanted));
-    vidi_canon_close(wanted);
-    return error;
-}
-
-static int check_same(crawl *of, const vidi_stats *stats, char *why)
-{
-    const char *kind = of->options.set.kind;
-
-    if (kind && strcmp(kind, stats->kind) != 0)
-        return crawl_explain(why, VIDI_EDIFFERS,
-                             "the crawl in %s uses --kind %s and cannot continue with %s; give --state another folder",
-                             of->options.folder, stats->kind, kind);
-    return check_canon(of, stats->canon, why);
-}
-
-/* A folder in which the set knows URLs that the database does not: a crawl would lose them. */
-static int check_pair(crawl *of, const vidi_stats *stats, char *why)
-{
-    int64_t rows = 0;
-    int error = ledger_get(of->ledger, "urls", &rows);
-
-    if (error && error != VIDI_EABSENT)
-        return ledger_told(of, error, why);
-    if (error == VIDI_EABSENT && stats->count > 0)
-        return crawl_explain(why, VIDI_EDIFFERS,
-                             "%s/seen knows %" PRIu64
-                             " URLs, but crawl.db beside it is empty or new: bring the database back, "
-                             "or delete both to begin again",
-                             of->options.folder, stats->count);
-    return VIDI_OK;
+        return crawl_explain_ledger(of, error, why);
+    of->run = known.run;
+    error = pair_compare(&known, of->set, row, said);
+    return error ? crawl_explain(why, error, "%.120s: %.380s", of->options.folder, said) : VIDI_OK;
 }
 
 /* ---- keys ---- */
@@ -212,10 +62,10 @@ static int check_pair(crawl *of, const vidi_stats *stats, char *why)
 static int read_secret(crawl *of, unsigned char secret[VIDI_KEY_BYTES], char *why)
 {
     char *text;
-    int error = meta_text(of, "secret", &text);
+    int error = crawl_meta_text(of, "secret", &text);
 
     if (error)
-        return ledger_told(of, error, why);
+        return crawl_explain_ledger(of, error, why);
     if (!text) {
         ssize_t n = getrandom(secret, VIDI_KEY_BYTES, 0);
         return n == VIDI_KEY_BYTES ? VIDI_OK
@@ -225,10 +75,10 @@ static int read_secret(crawl *of, unsigned char secret[VIDI_KEY_BYTES], char *wh
         error =
             crawl_explain(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read", of->options.folder);
     for (int i = 0; i < VIDI_KEY_BYTES && error == VIDI_OK; i++) {
-        char pair[3] = {0}, *behind;
-        memcpy(pair, text + (size_t)2 * (size_t)i, 2);
-        unsigned long byte = strtoul(pair, &behind, 16);
-        if (behind != pair + 2)
+        char digits[3] = {0}, *end;
+        memcpy(digits, text + (size_t)2 * (size_t)i, 2);
+        unsigned long byte = strtoul(digits, &end, 16);
+        if (end != digits + 2)
             error = crawl_explain(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read",
                                   of->options.folder);
         else
@@ -258,7 +108,7 @@ static int open_keys(crawl *of, const unsigned char secret[VIDI_KEY_BYTES], cons
     return error ? crawl_explain(why, error, "%s", vidi_message()) : VIDI_OK;
 }
 
-/* ---- rows after the last sync ---- */
+/* ---- rows that the set does not have ---- */
 
 /* Rows whose URLs are added to the set again. */
 typedef struct again {
@@ -268,6 +118,15 @@ typedef struct again {
     size_t count;
     uint64_t last;
 } again;
+
+/* Commits everything that was added, with a note that the set has the URLs of all rows up to this one. */
+static int commit_all(crawl *of, uint64_t row)
+{
+    uint64_t mark;
+    int error = vidi_mark(of->set, &mark);
+
+    return error ? error : pair_commit(of, mark, row);
+}
 
 static int flush_again(again *of)
 {
@@ -284,7 +143,7 @@ static int flush_again(again *of)
     int error = vidi_add_batch(of->crawl->set, urls, of->count, verdicts);
     of->count = 0;
     of->text.len = 0;
-    return error ? error : vidi_commit(of->crawl->set);
+    return error ? error : commit_all(of->crawl, of->last);
 }
 
 static int add_one_again(void *context, uint64_t id, vidi_str url)
@@ -298,22 +157,20 @@ static int add_one_again(void *context, uint64_t id, vidi_str url)
     return of->count == CHUNK ? flush_again(of) : VIDI_OK;
 }
 
-static int add_again(crawl *of, char *why)
+/* Adds the URLs of all rows after this one to the set, and syncs it. */
+static int add_again(crawl *of, uint64_t row, char *why)
 {
-    int64_t synced_to = 0;
-    int error = ledger_get(of->ledger, "synced_to", &synced_to);
     again *rows = calloc(1, sizeof *rows);
 
-    if (error == VIDI_EABSENT)
-        error = VIDI_OK;
     if (!rows)
         return VIDI_EMEMORY;
     rows->crawl = of;
-    rows->last = (uint64_t)synced_to;
-    if (error == VIDI_OK)
-        error = frontier_since(ledger_frontier(of->ledger), (uint64_t)synced_to, add_one_again, rows);
+    rows->last = row;
+    int error = frontier_since(ledger_frontier(of->ledger), row, add_one_again, rows);
     if (error == VIDI_OK)
         error = flush_again(rows);
+    if (error == VIDI_OK && of->run)
+        error = commit_all(of, rows->last);
     if (error == VIDI_OK)
         error = vidi_sync(of->set);
     if (error)
@@ -327,12 +184,14 @@ static int add_again(crawl *of, char *why)
 
 static int open_archive(crawl *of, char *why)
 {
-    int64_t file = 0, length = 0;
+    int64_t file = 0, length = 0, mark = 0;
     char *folder = path_of(of, "archive");
     int error = folder ? ledger_get(of->ledger, "archive_file", &file) : VIDI_EMEMORY;
 
     if (error == VIDI_OK)
         error = ledger_get(of->ledger, "archive_length", &length);
+    if (error == VIDI_OK)
+        error = ledger_get(of->ledger, "archive_mark", &mark);
     if (error == VIDI_EABSENT)
         error = VIDI_OK;
     if (error == VIDI_OK) {
@@ -341,16 +200,32 @@ static int open_archive(crawl *of, char *why)
                                   .contact = of->options.contact,
                                   .max_bytes = of->options.archive_bytes,
                                   .end = {(uint32_t)file, (uint64_t)length},
+                                  .mark = (uint64_t)mark,
                                   .date = crawl_date(of)};
         char said[256] = "";
         error = archive_open(&of->archive, &wanted, said);
         if (error)
-            crawl_explain(why, error, "%s", said);
+            crawl_explain(why, error, "%s%s", said,
+                          error == VIDI_EDAMAGED ? ": bring back what belongs to crawl.db, or go on with --no-store"
+                                                 : "");
     }
+    if (error == VIDI_OK && *archive_error(of->archive))
+        crawl_warn(of, "%s", archive_error(of->archive));
     if (error == VIDI_OK && (error = archive_sync(of->archive)) != VIDI_OK)
         crawl_explain(why, error, "%s", archive_error(of->archive));
     free(folder);
     return error;
+}
+
+static int open_output(crawl *of, char *why)
+{
+    int error = output_open(&of->output, of->options.output, of->options.folder, of->ledger);
+
+    if (error)
+        return crawl_explain(why, error, "%.500s", of->output.file.why);
+    if (*of->output.file.why)
+        crawl_warn(of, "%s", of->output.file.why);
+    return VIDI_OK;
 }
 
 /* ---- seeds ---- */
@@ -407,37 +282,19 @@ static int plant(crawl *of, tallies *counts)
 
 /* ---- all of it ---- */
 
-static int write_wish(crawl *of, const vidi_stats *stats)
-{
-    const vidi_options *set = &of->options.set;
-    char error_rate[40];
-    int64_t known;
-    int error = ledger_get(of->ledger, "urls", &known);
-
-    if (error != VIDI_EABSENT)
-        return error;
-    snprintf(error_rate, sizeof error_rate, "%.17g", set->error);
-    error = ledger_set_text(of->ledger, "kind", (vidi_str){stats->kind, strlen(stats->kind)});
-    if (error == VIDI_OK)
-        error = ledger_set_text(of->ledger, "params", (vidi_str){stats->params, strlen(stats->params)});
-    if (error == VIDI_OK)
-        error = ledger_set_text(of->ledger, "canon", (vidi_str){stats->canon, strlen(stats->canon)});
-    if (error == VIDI_OK && set->params)
-        error = ledger_set_text(of->ledger, "asked_params", (vidi_str){set->params, strlen(set->params)});
-    if (error == VIDI_OK)
-        error = ledger_set_text(of->ledger, "asked_error", (vidi_str){error_rate, strlen(error_rate)});
-    return error ? error : ledger_set(of->ledger, "asked_capacity", (int64_t)set->capacity);
-}
-
 /* The transaction that begins a run. */
 static int write_opening(crawl *of, const vidi_stats *stats, const unsigned char *secret, tallies *counts)
 {
     int error = ledger_begin(of->ledger);
 
     if (error == VIDI_OK)
-        error = write_wish(of, stats);
+        error = seen_write_wish(of, stats);
     if (error == VIDI_OK)
         error = write_secret(of, secret);
+    if (error == VIDI_OK)
+        error = ledger_mark(of->ledger, false);
+    if (error == VIDI_OK)
+        error = pair_begin_run(of);
     if (error == VIDI_OK)
         error = earlier_compare(of, counts->outcomes);
     if (error == VIDI_OK)
@@ -460,12 +317,12 @@ static int begin_run(crawl *of, const vidi_stats *stats, const unsigned char *se
     if (error == VIDI_OK)
         error = write_opening(of, stats, secret, &counts);
     if (error) {
-        ledger_told(of, error, why);
+        crawl_explain_ledger(of, error, why);
         ledger_rollback(of->ledger);
         return error;
     }
     tallies_show(of, &counts);
-    error = vidi_commit(of->set);
+    error = commit_all(of, frontier_last(ledger_frontier(of->ledger)));
     return error ? crawl_explain(why, error, "%s", vidi_message()) : VIDI_OK;
 }
 
@@ -473,41 +330,84 @@ static int open_parts(crawl *of, const char *seen, char *why)
 {
     unsigned char secret[VIDI_KEY_BYTES];
     vidi_stats stats = {.size = sizeof stats};
-    int error = of->set ? VIDI_OK : make_set(of, seen, why);
+    uint64_t row = 0;
+    int error = of->set ? VIDI_OK : seen_make(of, seen, why);
 
     if (error == VIDI_OK && (error = vidi_stat(of->set, &stats)) != VIDI_OK)
         crawl_explain(why, error, "%s", vidi_message());
     if (error == VIDI_OK)
-        error = check_same(of, &stats, why);
+        error = seen_check_same(of, &stats, why);
     if (error == VIDI_OK)
-        error = check_pair(of, &stats, why);
+        error = check_pair(of, &row, why);
     if (error == VIDI_OK)
         error = read_secret(of, secret, why);
     if (error == VIDI_OK)
         error = open_keys(of, secret, stats.canon, why);
     if (error == VIDI_OK)
-        error = add_again(of, why);
+        error = add_again(of, row, why);
     if (error == VIDI_OK && !of->options.no_store)
         error = open_archive(of, why);
     if (error == VIDI_OK)
-        error = output_open(&of->output, of->options.output, of->ledger, why);
+        error = open_output(of, why);
     return error ? error : begin_run(of, &stats, secret, why);
+}
+
+/* Makes the folder, for its owner alone, and locks it: one crawl at a time. */
+static int lock_folder(crawl *of, char *why)
+{
+    const char *folder = of->options.folder;
+
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return crawl_explain(why, VIDI_EIO, "cannot make the folder %s: %s", folder, strerrordesc_np(errno));
+    of->lock = (int)TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (of->lock < 0)
+        return crawl_explain(why, VIDI_EIO, "cannot open the folder %s: %s", folder, strerrordesc_np(errno));
+    if (TEMP_FAILURE_RETRY(flock(of->lock, LOCK_EX | LOCK_NB)) == 0)
+        return VIDI_OK;
+    return errno == EWOULDBLOCK ? crawl_explain(why, VIDI_EBUSY, "another crawl is at work in %s", folder)
+                                : crawl_explain(why, VIDI_EIO, "cannot lock %s: %s", folder, strerrordesc_np(errno));
+}
+
+static int keep_first(void *context, const char *sentence)
+{
+    snprintf(context, LEDGER_FAULT, "%s", sentence);
+    return VIDI_EDAMAGED;
+}
+
+/* The database was not closed in good order, or was copied: is it whole? */
+static int verify(crawl *of, char *why)
+{
+    char fault[LEDGER_FAULT] = "";
+    int error = ledger_verify(of->ledger, false, keep_first, fault);
+
+    if (!*fault)
+        return error ? crawl_explain_ledger(of, error, why) : VIDI_OK;
+    return crawl_explain(
+        why, error,
+        "%s/crawl.db is damaged, or was copied while a crawl was running (%s): restore a whole one, with "
+        "--rebuild-seen if it is older than seen",
+        of->options.folder, fault);
 }
 
 int resume_open(crawl *of, char *why)
 {
     char said[256] = "";
 
-    if (mkdir(of->options.folder, 0777) != 0 && errno != EEXIST)
-        return crawl_explain(why, VIDI_EIO, "cannot make the folder %s: %s", of->options.folder,
-                             strerrordesc_np(errno));
     char *seen = path_of(of, "seen"), *database = path_of(of, "crawl.db");
-    int error = seen && database ? open_set(of, seen, why) : VIDI_EMEMORY;
+    int error = seen && database ? lock_folder(of, why) : VIDI_EMEMORY;
+    if (error == VIDI_EBUSY)
+        seen_open(of, seen, why); /* its sentence names the process */
+    if (error == VIDI_OK)
+        error = seen_open_or_put_aside(of, seen, why);
     if (error == VIDI_OK || error == VIDI_EABSENT) {
         error = ledger_open(&of->ledger, database, LEDGER_WRITE, of->options.max_depth >= 0, said);
         if (error)
-            crawl_explain(why, error, "%s", said);
+            crawl_explain(why, error, "%s%s", said,
+                          error == VIDI_EDAMAGED ? "; restore a whole one, with --rebuild-seen if it is older than seen"
+                                                 : "");
     }
+    if (error == VIDI_OK && ledger_is_doubtful(of->ledger))
+        error = verify(of, why);
     if (error == VIDI_OK)
         error = open_parts(of, seen, why);
     free(seen);
@@ -523,4 +423,6 @@ void resume_close(crawl *of)
     vidi_close(of->set);
     url_keys_close(of->keys);
     url_keys_close(of->targets);
+    if (of->lock >= 0)
+        close(of->lock);
 }

@@ -1,6 +1,6 @@
 /*
- * robots.txt of a host: asked for before its first page and again when a day is over (RFC 9309). Up to five redirects are
- * followed, to other hosts, too: such a request takes its turn there. What was found is kept in the database.
+ * robots.txt of a host: asked for before its first page and again when a day is over (RFC 9309). Up to five redirects
+ * are followed, to other hosts, too: such a request takes its turn there. What was found is kept in the database.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,6 +189,13 @@ static void note_unreachable(spider *of, host *host)
         spider_to_keeper(of, &news->parcel);
 }
 
+/* The host is left alone until another run, because what its rules are is not known. */
+static void park_unreachable(spider *of, host *host, int64_t not_before, const char *why)
+{
+    note_unreachable(of, host);
+    host_park(of, host, not_before, why);
+}
+
 /* The file cannot be reached: tries again later, and at last gives up. */
 static void come_later(spider *of, host *host, const fetch_response *response)
 {
@@ -197,9 +204,11 @@ static void come_later(spider *of, host *host, const fetch_response *response)
 
     if (response->failure == FETCH_MEMORY) /* that says nothing about the host; the crawl is about to end */
         return;
+    if (host->dead || host->parked) /* it waits for nothing any more */
+        return;
     host->robots_failures++;
     bool silent = response->failure != FETCH_FINE;
-    if (silent && host->robots_failures > of->crawl->options.retries) {
+    if (silent && (!response->may_pass || host->robots_failures > of->crawl->options.retries)) {
         snprintf(why, sizeof why, "robots.txt: %.150s", response->why);
         host_is_silent(of, host, fetch_reason(response->failure), why);
         return;
@@ -210,8 +219,7 @@ static void come_later(spider *of, host *host, const fetch_response *response)
         int64_t asked = http_retry_after(http_value(bytes_str(&response->head), "retry-after"), crawl_date(of->crawl));
         if (asked > BACK_OFF_MOST || host->robots_failures >= UNREACHABLE_TRIES) {
             snprintf(why, sizeof why, "its robots.txt cannot be reached (status %d)", response->status);
-            note_unreachable(of, host);
-            host_park(of, host, asked > 0 ? crawl_date(of->crawl) + asked : 0, why);
+            park_unreachable(of, host, asked > 0 ? crawl_date(of->crawl) + asked : 0, why);
             return;
         }
         wait = asked >= 0 ? asked : wait;
@@ -261,23 +269,24 @@ static followed follow(spider *of, errand *asked, vidi_str location)
     return FOLLOWED;
 }
 
-static void read_file(spider *of, host *host, const fetch_response *response)
+/*
+ * Decodes the file. False: that is not possible, so nobody knows what it forbids. The beginning of a file that is
+ * packed and too large is enough.
+ */
+static bool decode(spider *of, const fetch_response *response, bytes *content, vidi_str *file)
 {
-    bytes content = {0};
-    vidi_str body = bytes_str(&response->body);
-    http_unpacked how = http_unpack(bytes_str(&response->head), body, UNPACKED, &content);
+    http_unpacked how = http_unpack(bytes_str(&response->head), bytes_str(&response->body), UNPACKED, content);
 
     if (how == HTTP_NO_MEMORY)
         crawl_no_memory(of->crawl);
-    settle(of, host, ROBOTS_READ, how == HTTP_UNPACKED || how == HTTP_DAMAGED ? bytes_str(&content) : body);
-    bytes_free(&content);
+    *file = bytes_str(how == HTTP_AS_IT_IS ? &response->body : content);
+    return how == HTTP_AS_IT_IS || how == HTTP_UNPACKED || (how == HTTP_DAMAGED && response->is_cut);
 }
 
-static robots_outcome decide(spider *of, const host *host, const errand *asked, const fetch_response *response,
-                             vidi_str location)
+static robots_outcome decide(spider *of, const host *host, const errand *asked, int status, vidi_str location)
 {
     int64_t date = crawl_date(of->crawl);
-    robots_answer answer = {.status = response->failure == FETCH_FINE ? response->status : 0,
+    robots_answer answer = {.status = status,
                             .redirects = asked->redirects,
                             .has_location = location.ptr != NULL,
                             .has_cached = host->rules != NULL,
@@ -306,24 +315,30 @@ static bool redirect(spider *of, host *host, errand *asked, vidi_str location)
 void robots_file_arrived(spider *of, errand *asked, const fetch_response *response)
 {
     host *host = asked->robots_for;
-    vidi_str location = http_value(bytes_str(&response->head), "location");
-    robots_outcome outcome = decide(of, host, asked, response, location);
-    bool over = true;
+    vidi_str location = http_value(bytes_str(&response->head), "location"), file = {0};
+    bytes content = {0};
+    robots_outcome outcome = decide(of, host, asked, response->failure == FETCH_FINE ? response->status : 0, location);
+    bool over = true, undecoded = outcome == ROBOTS_READ && !decode(of, response, &content, &file);
 
+    if (undecoded)
+        outcome = decide(of, host, asked, 0, location);
     host->robots_asked = false;
     if (outcome == ROBOTS_FOLLOW) {
         over = redirect(of, host, asked, location);
     } else if (outcome == ROBOTS_READ) {
-        read_file(of, host, response);
+        settle(of, host, ROBOTS_READ, file);
     } else if (outcome == ROBOTS_ALLOW_ALL) {
         settle(of, host, ROBOTS_ALLOW_ALL, (vidi_str){0});
     } else if (outcome == ROBOTS_KEEP_CACHED) {
         host->robots_ready = true;
         host->robots_outcome = ROBOTS_READ;
         host->robots_date = crawl_date(of->crawl);
+    } else if (undecoded) {
+        park_unreachable(of, host, 0, "its robots.txt has a Content-Encoding that cannot be undone");
     } else {
         come_later(of, host, response);
     }
+    bytes_free(&content);
     host->robots_asked = host->robots_asked || !over;
     errand_free(asked);
     host_refresh(of, host);

@@ -1,6 +1,6 @@
 /*
- * Which hosts the spider has, and which of their blocks: see keeper.h. The spider asks for more URLs of a host before it
- * runs out of them; the keeper hands out blocks, and drops each when all of its URLs have an outcome. Hosts that the
+ * Which hosts the spider has, and which of their blocks: see keeper.h. The spider asks for more URLs of a host before
+ * it runs out of them; the keeper hands out blocks, and drops each when all of its URLs have an outcome. Hosts that the
  * spider does not have are found by going around the frontier's hosts in the order of their ids.
  */
 #include <stdlib.h>

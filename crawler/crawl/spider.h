@@ -98,8 +98,8 @@ void host_give_up(spider *of, host *host, const char *reason, const char *error)
 /* Has it ever answered, in this run or before? */
 bool host_has_answered(const host *host);
 /*
- * It does not answer. If it has answered before, it is parked, because it may come back, or the network of this machine is
- * gone; otherwise it is given up. host_refresh is to follow if it is still there.
+ * It does not answer. If it has answered before, it is parked, because it may come back, or the network of this machine
+ * is gone; otherwise it is given up. host_refresh is to follow if it is still there.
  */
 void host_is_silent(spider *of, host *host, const char *reason, const char *error);
 /* Leaves the host alone for the rest of this run; its URLs stay in the queue. not_before: a date, or 0. */

@@ -62,7 +62,12 @@ static int write_archive(crawl *of)
     if (!of->archive)
         return VIDI_OK;
     archive_place end = archive_end(of->archive);
-    int error = ledger_set(of->ledger, "archive_file", end.file);
+    uint64_t mark;
+    int error = archive_mark(of->archive, &mark);
+    if (error == VIDI_OK)
+        error = ledger_set(of->ledger, "archive_mark", (int64_t)mark);
+    if (error == VIDI_OK)
+        error = ledger_set(of->ledger, "archive_file", end.file);
     return error ? error : ledger_set(of->ledger, "archive_length", (int64_t)end.length);
 }
 
@@ -81,7 +86,9 @@ int tallies_write(crawl *of, const tallies *counts, const vidi_stats *stats)
         error = write_stats(of, stats);
     if (error == VIDI_OK)
         error = write_archive(of);
-    return error ? error : output_commit(&of->output, of->ledger);
+    if (error == VIDI_OK && of->ends)
+        error = ledger_mark(of->ledger, true);
+    return error ? error : output_commit(&of->output, of->ledger, of->ends);
 }
 
 void tallies_show(crawl *of, const tallies *counts)

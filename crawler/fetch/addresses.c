@@ -2,8 +2,8 @@
  * Addresses and networks: what is written as text, what is public, what is permitted.
  *
  * Public is what IANA's registries of special-purpose addresses leave over (RFC 6890): an address that anybody on the
- * Internet can have. Addresses that carry another one inside (mapped, NAT64, 6to4, Teredo) are never public, because the
- * machine that unpacks them may be on our side of a firewall.
+ * Internet can have. Addresses that carry another one inside (mapped, NAT64, 6to4, Teredo) are never public, because
+ * the machine that unpacks them may be on our side of a firewall.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -17,6 +17,7 @@
 
 #include "crawler/fetch/guard.h"
 #include "crawler/fetch/queue.h"
+#include "crawler/fetch/sockets.h"
 
 typedef struct exchange {
     fetch_response response; /* first, because the caller frees it by its address */
@@ -54,16 +55,14 @@ typedef struct fetch_load {
     size_t paused;                /* carriers that wait */
 } fetch_load;
 
-/* A handle of libcurl, used for one exchange after the other. */
+/* Carries one exchange after the other, each with a handle of libcurl of its own. */
 typedef struct carrier {
-    CURL *easy;
+    CURL *easy; /* NULL: the carrier is free */
     const fetch_rules *rules;
     fetch_load *load;
+    sockets *sockets;
     struct carrier *next_free;
-    exchange *with; /* NULL: free */
-    char *origin;   /* that the handle is set to; NULL: none yet */
-    bool is_head;   /* it is set to HEAD */
-    bool is_fresh;  /* it is set to use a new connection */
+    exchange *with; /* NULL: the carrier is free */
 
     /* in microseconds of the machine's clock */
     int64_t began, heard;      /* when the exchange began; when its socket did something */

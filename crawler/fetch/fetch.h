@@ -7,8 +7,8 @@
  *     while (fetch_wait(f, 100, &event) > 0)   addresses and responses, as they arrive
  *         …
  *
- * Redirects are not followed and cookies are not kept; nothing is taken from the environment or from configuration files.
- * Bodies come as they were sent, without the chunks' framing but still packed (we ask for gzip).
+ * Redirects are not followed and cookies are not kept; nothing is taken from the environment or from configuration
+ * files. Bodies come as they were sent, without the chunks' framing but still packed (we ask for gzip).
  *
  * Safety: an address that is not public is refused unless it is in one of the allowed networks; a public one is refused
  * unless `allow_public`. Each address is checked when a name is resolved and again when a socket is opened, so a name
@@ -59,7 +59,7 @@ typedef enum fetch_failure {
 /* "name", "address", "connect", "tls", "timeout", "broken", "limit", "memory": the reason that reports give. */
 const char *fetch_reason(fetch_failure failure);
 
-/* Finds at most `room` addresses of a host. Returns how many, or a negative number. Threads of the pool call it. */
+/* Finds at most `room` addresses of a host: how many, or an error of getaddrinfo. Threads of the pool call it. */
 typedef int fetch_resolver(void *context, const char *host, fetch_address *addresses, int room);
 
 /* The system's resolver, for resolvers that know some names themselves and pass the others on. Ignores its context. */
@@ -122,15 +122,16 @@ typedef struct fetch_request {
 } fetch_request;
 
 /*
- * Begins a request; an event FETCH_DONE will bring the response. VIDI_OK, VIDI_EMEMORY, or VIDI_EARGUMENT: the URL is not
- * a serialised http or https URL, there is no address, or a header is not "Name: value" in one line or is not the caller's
- * to set (Host, and those that say where a message ends).
+ * Begins a request; an event FETCH_DONE will bring the response. VIDI_OK, VIDI_EMEMORY, or VIDI_EARGUMENT: the URL is
+ * not a serialised http or https URL, there is no address, or a header is not "Name: value" in one line or is not the
+ * caller's to set (Host, and those that say where a message ends).
  */
 int fetch_start(fetcher *of, const fetch_request *request);
 
 typedef struct fetch_response {
     void *item;
     fetch_failure failure;
+    bool may_pass; /* it failed, but another try may succeed */
     char why[160]; /* a sentence without a full stop, if it failed; without control characters */
     int status;    /* of HTTP; 0 if none came */
     bytes sent;    /* the head of the request as it was sent, secrets masked */
@@ -153,6 +154,7 @@ typedef struct fetch_event {
     /* FETCH_NAMED */
     fetch_address address; /* the one to use: the first that is allowed, or the next if nobody answered there */
     fetch_failure failure; /* FETCH_FINE, FETCH_NAME or FETCH_ADDRESS */
+    bool may_pass;         /* as of a response */
     char why[160];
     /* FETCH_DONE: the caller frees it. */
     fetch_response *response;

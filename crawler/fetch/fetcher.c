@@ -4,8 +4,12 @@
  *
  *     fetch_start -> waiting -> a carrier -> libcurl … -> done -> fetch_wait
  *
- * Connecting is timed by libcurl; silence and the total are timed here, by looking at all carriers when the first of them
- * may be due.
+ * Connecting is timed by libcurl; silence and the total are timed here, by looking at all carriers when the first of
+ * them may be due.
+ *
+ * Each request has a handle of libcurl of its own, never used before: libcurl 7.88.1 (Debian 12) keeps a pointer to the
+ * last header of a handle's previous response, which is freed, and the server decides whether it is used (see
+ * SECURITY.md). Connections and certificates are kept by the multi handle.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -20,12 +24,10 @@
 #include "crawler/fetch/libcurl.h"
 #include "crawler/fetch/names.h"
 #include "crawler/fetch/pool.h"
-#include "crawler/fetch/sockets.h"
 
 enum {
-    EVENTS = 64,       /* of epoll, read at a time */
-    LONGEST = 60000,   /* milliseconds of one epoll_wait */
-    BUFFER = 64 * 1024 /* that libcurl receives into; with its default of 16 kB, pages of 50 kB take twice as long */
+    EVENTS = 64,    /* of epoll, read at a time */
+    LONGEST = 60000 /* milliseconds of one epoll_wait */
 };
 
 static const int64_t NEVER = INT64_MAX;
@@ -103,51 +105,22 @@ static int on_timer(CURLM *multi, long ms, void *context)
 
 /* ---- carriers ---- */
 
-static void set_constants(carrier *by, fetcher *of)
-{
-    CURL *easy = by->easy;
-    const fetch_rules *rules = &of->rules;
-
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, by);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(easy, CURLOPT_HTTP09_ALLOWED, 0L);
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_PROXY, "");
-    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 1L);
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER);
-    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)rules->connect_ms);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    if (rules->ca_file) {
-        curl_easy_setopt(easy, CURLOPT_CAINFO, rules->ca_file);
-        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-    }
-    if (rules->agent)
-        curl_easy_setopt(easy, CURLOPT_USERAGENT, rules->agent);
-    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
-    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, of);
-    carrier_set_receivers(by);
-}
-
-/* A free carrier with a handle. NULL: all are busy, or there is no memory for another handle. */
+/* A free carrier with a new handle. NULL: all are busy, or there is no memory for another handle. */
 static carrier *free_carrier(fetcher *of)
 {
     carrier *by = of->free;
 
     if (!by)
         return NULL;
-    if (!by->easy) {
-        by->easy = curl_easy_init();
-        if (!by->easy)
-            return NULL;
-        by->rules = &of->rules;
-        by->load = &of->load;
-        set_constants(by, of);
-    }
+    by->easy = curl_easy_init();
+    if (!by->easy)
+        return NULL;
+    by->rules = &of->rules;
+    by->load = &of->load;
+    by->sockets = &of->sockets;
+    curl_easy_setopt(by->easy, CURLOPT_PRIVATE, by);
+    curl_easy_setopt(by->easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+    curl_easy_setopt(by->easy, CURLOPT_CLOSESOCKETDATA, of);
     of->free = by->next_free;
     of->busy++;
     return by;
@@ -171,6 +144,8 @@ static void release(fetcher *of, carrier *by)
     with->response.took_us = fetch_now_us() - by->began;
     exchange_drop_request(with);
     queue_put(&of->done, &with->link);
+    curl_easy_cleanup(by->easy);
+    by->easy = NULL;
     by->with = NULL;
     by->next_free = of->free;
     of->free = by;
@@ -559,7 +534,6 @@ static void close_carriers(fetcher *of)
             curl_multi_remove_handle(of->multi, by->easy);
         exchange_free(by->with);
         curl_easy_cleanup(by->easy);
-        free(by->origin);
     }
     free(of->carriers);
 }

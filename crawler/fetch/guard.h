@@ -31,7 +31,7 @@ bool fetch_address_read(const struct sockaddr *from, fetch_address *to);
 /* A host that is an address: "192.0.2.1" or "[2001:db8::1]". */
 bool fetch_address_parse(vidi_str host, fetch_address *to);
 
-/* Formats a sentence, and replaces control characters, those that change the direction of text, and what is not UTF-8. */
+/* Formats a sentence; replaces control characters, those that change the direction of text, and what is not UTF-8. */
 void fetch_explain(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fetch_explain_values(char *why, const char *format, va_list values) __attribute__((format(printf, 2, 0)));
 

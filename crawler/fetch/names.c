@@ -20,6 +20,7 @@ typedef struct question {
     void *item;
     fetch_address address;
     fetch_failure failure;
+    bool may_pass;
     char why[FETCH_WHY_ROOM];
 } question;
 
@@ -104,6 +105,7 @@ static void answer(names *of, question *one, const name *with)
 {
     one->address = with->address;
     one->failure = with->failure;
+    one->may_pass = with->failure == FETCH_NAME && resolver_may_pass(with->lookup.count);
     if (with->failure == FETCH_NAME)
         fetch_explain(one->why, "%s", resolver_problem(of->resolver, with->lookup.count));
     else if (with->failure == FETCH_ADDRESS)
@@ -263,7 +265,7 @@ bool names_next(names *of, fetch_event *event)
     if (!of->answered.first)
         return false;
     question *one = take_question(&of->answered);
-    *event = (fetch_event){.kind = FETCH_NAMED, .item = one->item, .failure = one->failure};
+    *event = (fetch_event){.kind = FETCH_NAMED, .item = one->item, .failure = one->failure, .may_pass = one->may_pass};
     if (one->failure == FETCH_FINE)
         event->address = one->address;
     memcpy(event->why, one->why, sizeof event->why);

@@ -1,5 +1,6 @@
 /*
- * The addresses of hosts: a cache that the fetcher's thread owns, and a pool of threads that look names up (resolver.h).
+ * The addresses of hosts: a cache that the fetcher's thread owns, and a pool of threads that look names up
+ * (resolver.h).
  */
 #ifndef VIDI_CRAWLER_FETCH_NAMES_H
 #define VIDI_CRAWLER_FETCH_NAMES_H

@@ -182,6 +182,12 @@ int resolver_fd(const resolver *of)
     return of->fd;
 }
 
+/* "No such name" is what the name's own servers say. */
+bool resolver_may_pass(int count)
+{
+    return count < 0 && count != EAI_NONAME && count != EAI_NODATA;
+}
+
 const char *resolver_problem(const resolver *of, int count)
 {
     if (count == 0 || of->find != fetch_resolve_system)

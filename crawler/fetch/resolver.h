@@ -31,6 +31,8 @@ queue resolver_take(resolver *of);
 /* Readable when lookups are done. */
 int resolver_fd(const resolver *of);
 
+/* Did the lookup, which gave this count, fail for a reason that may be gone when it is tried again? */
+bool resolver_may_pass(int count);
 /* What a negative count means. */
 const char *resolver_problem(const resolver *of, int count);
 

@@ -27,27 +27,35 @@ static size_t refuse(carrier *by, fetch_failure failure)
     return 0;
 }
 
-/* "HTTP/1.1 200 OK" */
-static int read_status(const char *line, size_t n)
+static bool is_digit(char c)
 {
-    const char *blank = memchr(line, ' ', n), *end = line + n;
-    int status = 0;
-
-    if (!blank)
-        return 0;
-    for (const char *at = blank + 1; at < end && at < blank + 4 && *at >= '0' && *at <= '9'; at++)
-        status = status * 10 + (*at - '0');
-    return status;
+    return c >= '0' && c <= '9';
 }
 
-static bool begins_response(const char *line, size_t n)
+/* The status of "HTTP/1.1 200 OK"; 0: it is not a status line. (libcurl takes some lines without a version for 200.) */
+static int read_status(const char *line, size_t n)
 {
-    return n > 5 && memcmp(line, "HTTP/", 5) == 0;
+    const char *end = line + n, *at = n > 5 && is_digit(line[5]) ? memchr(line, ' ', n) : NULL;
+    int status = 0;
+
+    if (!at || memcmp(line, "HTTP/", 5) != 0)
+        return 0;
+    while (at < end && *at == ' ')
+        at++;
+    for (; at < end && is_digit(*at) && status < 1000; at++)
+        status = status * 10 + (*at - '0');
+    return status >= 100 && status < 1000 ? status : 0;
 }
 
 static bool is_informational(int status)
 {
     return status >= 100 && status < 200;
+}
+
+/* Has the head of the final response come? */
+static bool has_head(const carrier *by)
+{
+    return by->head_ended && !is_informational(by->status);
 }
 
 /* The head is complete: is the body going to be too large? If not, makes room for it. */
@@ -74,20 +82,21 @@ static size_t take_header(char *line, size_t one, size_t n, void *context)
     by->head_bytes += n;
     if (by->head_bytes > by->rules->max_head)
         return refuse(by, FETCH_LIMIT);
-    if (by->head_ended && !is_informational(by->status))
+    if (has_head(by))
         return n; /* a trailer */
     if (by->head_ended || head->len == 0) {
-        if (begins_response(line, n))
-            by->status = read_status(line, n);
+        by->status = read_status(line, n);
         by->head_ended = false;
         by->load->held -= head->len;
         head->len = 0;
+        if (by->status == 0)
+            return refuse(by, FETCH_BROKEN);
     }
     if ((head->room == 0 && bytes_reserve(head, FIRST_HEAD)) || bytes_append(head, line, n))
         return refuse(by, FETCH_MEMORY);
     by->load->held += n;
     by->head_ended = line[0] == '\n' || (line[0] == '\r' && n == 2);
-    if (by->head_ended && !is_informational(by->status) && !body_will_fit(by))
+    if (has_head(by) && !body_will_fit(by))
         return refuse(by, FETCH_LIMIT);
     return n;
 }
@@ -112,6 +121,8 @@ static size_t take_body(char *from, size_t one, size_t n, void *context)
     uint64_t left = by->with->max_body - body->len;
 
     (void)one;
+    if (!has_head(by)) /* the other protocol that a 101 switches to */
+        return refuse(by, FETCH_BROKEN);
     if (must_wait(by)) {
         by->paused_at = fetch_now_us();
         by->load->paused++;
@@ -150,6 +161,8 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
         by->failure = FETCH_MEMORY;
         by->shortage = errno;
     }
+    if (made >= 0) /* libcurl 7.88.1 closes sockets that were never connected without calling the function for it */
+        sockets_forget(by->sockets, made);
     return made;
 }
 
@@ -198,10 +211,18 @@ void carrier_set_receivers(carrier *by)
 
 /* ---- what went wrong ---- */
 
-/* Has the head of the final response come? */
-static bool has_head(const carrier *by)
+/*
+ * Did the connection break in the middle of TLS's handshake? libcurl returns the same code as for a refusal, so its
+ * message must tell: that of the socket, its own if OpenSSL gives no reason, or OpenSSL's.
+ */
+static bool handshake_broke(const carrier *by)
 {
-    return by->head_ended && !is_informational(by->status);
+    static const char *const messages[] = {"Recv failure: ", "Send failure: ", "SSL_connect: ", "unexpected eof"};
+
+    for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++)
+        if (strstr(by->error, messages[i]))
+            return true;
+    return false;
 }
 
 static fetch_failure failure_of(const carrier *by, CURLcode result)
@@ -224,6 +245,7 @@ static fetch_failure failure_of(const carrier *by, CURLcode result)
     case CURLE_OPERATION_TIMEDOUT:
         return FETCH_TIMEOUT;
     case CURLE_SSL_CONNECT_ERROR:
+        return handshake_broke(by) ? FETCH_BROKEN : FETCH_TLS;
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CIPHER:
@@ -240,6 +262,13 @@ static fetch_failure failure_of(const carrier *by, CURLcode result)
     default:
         return FETCH_BROKEN;
     }
+}
+
+/* A server that does not speak HTTP/1, or makes a mistake in its head, will not have learned it in a few seconds. */
+static bool is_not_http(CURLcode result)
+{
+    return result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY ||
+           result == CURLE_BAD_FUNCTION_ARGUMENT || result == CURLE_BAD_CONTENT_ENCODING;
 }
 
 static void explain_connect(const carrier *by, char *why)
@@ -280,7 +309,7 @@ static void explain_broken(const carrier *by, CURLcode result, char *why)
         fetch_explain(why, "the server closed the connection without an answer");
     else if (result == CURLE_PARTIAL_FILE)
         fetch_explain(why, "the connection ended before the body did, after %zu bytes", by->with->response.body.len);
-    else if (result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY)
+    else if (is_not_http(result))
         fetch_explain(why, "what came is not a response of HTTP/1");
     else
         fetch_explain(why, "%s", by->error[0] ? by->error : curl_easy_strerror(result));
@@ -348,8 +377,11 @@ void carrier_finish(carrier *by, CURLcode result)
 {
     fetch_response *response = &by->with->response;
 
+    if (by->failure == FETCH_BROKEN)
+        result = CURLE_WEIRD_SERVER_REPLY;
     response->failure = failure_of(by, result);
     by->unreachable = response->failure == FETCH_CONNECT || response->failure == FETCH_TIMEOUT;
+    response->may_pass = by->unreachable || (response->failure == FETCH_BROKEN && !is_not_http(result));
     explain(by, result, response->why);
     complete(by);
 }
@@ -359,6 +391,7 @@ void carrier_give_up(carrier *by, fetch_failure failure, const char *format, ...
     va_list values;
 
     by->with->response.failure = failure;
+    by->with->response.may_pass = failure == FETCH_TIMEOUT;
     va_start(values, format);
     fetch_explain_values(by->with->response.why, format, values);
     va_end(values);

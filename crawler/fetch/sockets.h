@@ -33,7 +33,7 @@ int sockets_add_reading(sockets *of, int fd);
 
 /* libcurl wants these events of a socket; 0: none. VIDI_OK, VIDI_EMEMORY or VIDI_ESYSTEM. */
 int sockets_want(sockets *of, int fd, uint32_t events, void *owner);
-/* The socket is about to be closed. */
+/* The socket is about to be closed, or has just been opened. */
 void sockets_forget(sockets *of, int fd);
 
 /* The watch of a socket that something has happened to. NULL: nobody is interested. */

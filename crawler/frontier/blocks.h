@@ -9,8 +9,8 @@
  *     length     of the rest of the text
  *     the rest
  *
- * Numbers have 7 bits in a byte, the lowest first; the highest bit says that more follow. The URLs of a host begin alike,
- * so that this takes about half of their length.
+ * Numbers have 7 bits in a byte, the lowest first; the highest bit says that more follow. The URLs of a host begin
+ * alike, so that this takes about half of their length.
  */
 #ifndef VIDI_CRAWLER_FRONTIER_BLOCKS_H
 #define VIDI_CRAWLER_FRONTIER_BLOCKS_H
@@ -21,8 +21,8 @@
 int block_append(bytes *to, uint64_t number, const frontier_url *before, const frontier_url *url);
 
 /*
- * Reads the URLs of a block whose host and number are known. VIDI_OK, VIDI_EMEMORY, or VIDI_EDAMAGED if the bytes do not
- * have `count` URLs.
+ * Reads the URLs of a block whose host and number are known. VIDI_OK, VIDI_EMEMORY, or VIDI_EDAMAGED if the bytes do
+ * not have `count` URLs.
  */
 int block_read(frontier_block *block, vidi_str from, uint64_t count);
 

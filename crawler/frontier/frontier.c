@@ -1,6 +1,6 @@
 /*
- * The frontier's table of URLs, and what is kept in memory beside it: see frontier.h. The queue is in shelves.c, sorting
- * in sorting.c, reading ahead in windows.c, the format of blocks in blocks.c.
+ * The frontier's table of URLs, and what is kept in memory beside it: see frontier.h. The queue is in shelves.c,
+ * sorting in sorting.c, reading ahead in windows.c, the format of blocks in blocks.c.
  */
 #include "crawler/frontier/frontier.h"
 
@@ -9,6 +9,8 @@
 
 #include "crawler/base/sql.h"
 #include "crawler/frontier/frontier_state.h"
+
+enum { RESERVED = 8 }; /* bytes of a page that the ledger keeps for a checksum */
 
 static const char tables[] =
     "CREATE TABLE IF NOT EXISTS urls (id INTEGER PRIMARY KEY, url TEXT NOT NULL, host INTEGER NOT NULL,"
@@ -27,6 +29,7 @@ static const char *const texts[FRONTIER_STATEMENTS] = {
     [FRONTIER_PUT] = "INSERT INTO queue (shelf, level, host, block, count, urls) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [FRONTIER_AHEAD] = ("SELECT host, block, count, urls FROM queue"
                         " WHERE shelf = ?1 AND level = ?2 AND (host, block) >= (?3, ?4) ORDER BY host, block"),
+    [FRONTIER_QUEUED] = "SELECT block, count, urls FROM queue",
     [FRONTIER_LEVEL] = "SELECT level FROM queue WHERE shelf = ?1 AND level >= ?2 ORDER BY level",
     [FRONTIER_DROP] = ("DELETE FROM queue"
                        " WHERE shelf = ?1 AND level = ?2 AND (host, block) >= (?3, ?4) AND (host, block) < (?5, ?6)"),
@@ -42,7 +45,7 @@ int frontier_fail(frontier *of, int code)
     if (code == VIDI_EMEMORY)
         snprintf(of->error, sizeof of->error, "out of memory");
     else
-        snprintf(of->error, sizeof of->error, "%s", sqlite3_errmsg(of->db));
+        snprintf(of->error, sizeof of->error, "%s", sql_message(of->db));
     return code;
 }
 
@@ -123,15 +126,16 @@ void frontier_forget(frontier *of)
 }
 
 /*
- * The longest block that stays on one page with others: SQLite moves most of a longer one to a page of its own. From its
- * file format: an entry of an index may have (usable - 12) * 64 / 255 - 23 bytes, and 48 are enough for all other columns.
+ * The longest block that stays on one page with others: SQLite moves most of a longer one to a page of its own. From
+ * its file format: an entry of an index may have (usable - 12) * 64 / 255 - 23 bytes, and 48 are enough for all other
+ * columns.
  */
 static int load_page_size(frontier *of)
 {
     sqlite3_stmt *ask = NULL;
     int error = sql_prepare(of->db, &ask, "PRAGMA page_size");
     if (!error && sqlite3_step(ask) == SQLITE_ROW)
-        of->block_bytes = (size_t)((sql_number(ask, 0) - 12) * 64 / 255 - 23 - 48);
+        of->block_bytes = (size_t)((sql_number(ask, 0) - RESERVED - 12) * 64 / 255 - 23 - 48);
     sqlite3_finalize(ask);
     return error ? frontier_fail(of, error) : VIDI_OK;
 }

@@ -51,14 +51,15 @@ typedef struct frontier_url {
 
 typedef struct frontier frontier;
 
-/* Makes the tables if they are missing. `by_level`: blocks of one depth are kept apart, so that levels can be barriers. */
+/* Makes the tables if they are missing. `by_level`: keeps blocks of one depth apart, so that levels can be barriers. */
 int frontier_open(frontier **made, sqlite3 *db, bool by_level);
 void frontier_close(frontier *of);
 const char *frontier_error(const frontier *of);
 
 /*
- * Must be called when a transaction has been rolled back: what is kept in memory is then read again, by frontier_refresh or
- * by the next function that asks the database. It does not use the database itself, so a rollback hook may call it.
+ * Must be called when a transaction has been rolled back: what is kept in memory is then read again, by
+ * frontier_refresh or by the next function that asks the database. It does not use the database itself, so a rollback
+ * hook may call it.
  */
 void frontier_forget(frontier *of);
 int frontier_refresh(frontier *of);
@@ -81,7 +82,7 @@ uint64_t frontier_unsorted(const frontier *of);
  */
 int frontier_sort(frontier *of, uint64_t most);
 
-/* A block of one host: URLs in the order in which they were found. Begins as {0}; bytes_free(&block.text) in the end. */
+/* A block of one host: URLs in the order in which they were found. Begins as {0}; ends with bytes_free(&block.text). */
 typedef struct frontier_block {
     uint64_t host, number;
     uint32_t level;
@@ -108,10 +109,13 @@ int frontier_next_level(frontier *of, uint32_t after, uint32_t *level);
 int frontier_drop(frontier *of, uint32_t level, uint64_t host, uint64_t number);
 int frontier_flush(frontier *of);
 
+/* The ids of all URLs in blocks. Not 0 ends the walk and is returned. VIDI_EDAMAGED: a block cannot be read. */
+int frontier_queued(frontier *of, int (*visit)(void *context, uint64_t id), void *context);
+
 /* One URL by its id, for referrers: appends its text. VIDI_EABSENT: there is none. */
 int frontier_text(frontier *of, uint64_t id, bytes *to);
 
-/* The URLs with ids greater than `after`, in their order, for adding them to the seen-set again. Not 0 ends the walk. */
+/* The URLs with ids greater than `after`, in order, for adding them to the seen-set again. Not 0 ends the walk. */
 typedef int frontier_visit(void *context, uint64_t id, vidi_str url);
 int frontier_since(frontier *of, uint64_t after, frontier_visit *visit, void *context);
 

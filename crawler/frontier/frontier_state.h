@@ -1,9 +1,9 @@
 /*
  * What the files of the frontier share: the shelves that are kept in memory, and the statements.
  *
- * A shelf is a range of ids, sorted by level, host and id. Shelves follow each other without gaps, so that the number of
- * a block, which is the id of its first URL, tells its shelf; and the blocks of a host are in the order of their ids if
- * the shelves are gone through from the first to the last.
+ * A shelf is a range of ids, sorted by level, host and id. Shelves follow each other without gaps, so that the number
+ * of a block, which is the id of its first URL, tells its shelf; and the blocks of a host are in the order of their ids
+ * if the shelves are gone through from the first to the last.
  */
 #ifndef VIDI_CRAWLER_FRONTIER_FRONTIER_STATE_H
 #define VIDI_CRAWLER_FRONTIER_FRONTIER_STATE_H
@@ -62,6 +62,7 @@ enum frontier_statement {
     FRONTIER_PUT,
     FRONTIER_AHEAD,
     FRONTIER_LEVEL,
+    FRONTIER_QUEUED,
     FRONTIER_DROP,
     FRONTIER_SHELVES,
     FRONTIER_SHELF_PUT,

@@ -1,8 +1,8 @@
 /*
  * The queue: blocks of hosts, on shelves. See frontier_state.h for what a shelf is.
  *
- * The next host is the smallest among those that the shelves have next. The blocks of a host are on all shelves; those on
- * earlier ones come first, because their ids are smaller.
+ * The next host is the smallest among those that the shelves have next. The blocks of a host are on all shelves; those
+ * on earlier ones come first, because their ids are smaller.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,5 +226,34 @@ int frontier_flush(frontier *of)
     int error = frontier_ready_to_write(of, FRONTIER_DROP);
     for (size_t i = 0; !error && i < of->shelf_count; i++)
         error = shelf_flush(of, &of->shelves[i]);
+    return error;
+}
+
+/* ---- all of it ---- */
+
+static int visit_block(sqlite3_stmt *row, frontier_block *block, int (*visit)(void *context, uint64_t id),
+                       void *context)
+{
+    int stop = 0;
+    block->number = sql_number(row, 0);
+    int error = block_read(block, sql_blob(row, 2), sql_number(row, 1));
+    for (size_t i = 0; !error && !stop && i < block->count; i++)
+        stop = visit(context, block->urls[i].id);
+    return error ? error : stop;
+}
+
+int frontier_queued(frontier *of, int (*visit)(void *context, uint64_t id), void *context)
+{
+    frontier_block *block = calloc(1, sizeof *block);
+    int error = block ? frontier_ready(of, FRONTIER_QUEUED) : frontier_fail(of, VIDI_EMEMORY), result = SQLITE_DONE;
+    sqlite3_stmt *ask = of->statements[FRONTIER_QUEUED];
+    while (!error && (result = sqlite3_step(ask)) == SQLITE_ROW)
+        error = visit_block(ask, block, visit, context);
+    if (!error && sql_code(result))
+        error = frontier_fail(of, sql_code(result));
+    sqlite3_reset(ask);
+    if (block)
+        bytes_free(&block->text);
+    free(block);
     return error;
 }

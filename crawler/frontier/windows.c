@@ -1,9 +1,9 @@
 /*
  * Reads blocks ahead, and drops many at once: see frontier_state.h.
  *
- * With a million hosts most blocks have one or two URLs, and a statement for each would take longer than all the rest. A
- * window has some 64 of them. A drop is noted in the window; the range of blocks that are dropped one behind the other
- * grows, and one statement removes it, at the latest before the commit.
+ * With a million hosts most blocks have one or two URLs, and a statement for each would take longer than all the rest.
+ * A window has some 64 of them. A drop is noted in the window; the range of blocks that are dropped one behind the
+ * other grows, and one statement removes it, at the latest before the commit.
  */
 #include <stdlib.h>
 

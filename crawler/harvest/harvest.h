@@ -1,7 +1,7 @@
 /*
  * What a response yields: where it redirects to, the links that belong to the crawl, whether it may be archived, and
- * the packed records for the archive. A pure function of the response and of rules that never change, so that any number
- * of threads can work on different responses.
+ * the packed records for the archive. A pure function of the response and of rules that never change, so that any
+ * number of threads can work on different responses.
  */
 #ifndef VIDI_CRAWLER_HARVEST_HARVEST_H
 #define VIDI_CRAWLER_HARVEST_HARVEST_H

@@ -35,7 +35,7 @@ vidi_str http_value(vidi_str head, const char *name);
 #define HTTP_RETRY_MOST (365 * 24 * 60 * 60 * INT64_C(1000))
 int64_t http_retry_after(vidi_str value, int64_t date);
 
-/* Milliseconds since 1970 of a date in one of HTTP's three formats; 0 if it is before 1970, negative if it is not a date. */
+/* Milliseconds since 1970 of a date in one of HTTP's three formats; 0 if before 1970, negative if it is not a date. */
 int64_t http_date(vidi_str text);
 
 /* What X-Robots-Tag asks of this agent: html_robots flags (crawler/html/html.h). */
@@ -61,8 +61,8 @@ http_unpacked http_unpack(vidi_str head, vidi_str body, size_t limit, bytes *to)
 
 /*
  * The head that fits the body as we have it, for the archive: Transfer-Encoding and Content-Length are replaced by a
- * Content-Length of `body_bytes`, lines that are not fields are left out, lines end in CR LF, and an empty line ends it.
- * Content-Encoding stays, as the body does. VIDI_OK or VIDI_EMEMORY.
+ * Content-Length of `body_bytes`, lines that are not fields are left out, lines end in CR LF, and an empty line ends
+ * it. Content-Encoding stays, as the body does. VIDI_OK or VIDI_EMEMORY.
  */
 int http_archived_head(vidi_str head, uint64_t body_bytes, bytes *to);
 

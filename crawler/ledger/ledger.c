@@ -1,18 +1,19 @@
 /*
- * The ledger itself: opening, transactions, and the totals, which are counted in memory and written with each commit, so
- * that they are what the committed rows add up to. What is in the tables is in rows.c.
+ * The ledger itself: opening, transactions, and the totals, which are counted in memory and written with each commit,
+ * so that they are what the committed rows add up to. What is in the tables is in rows.c.
  */
 #include "crawler/ledger/ledger.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "crawler/base/sql.h"
 #include "crawler/ledger/ledger_state.h"
 
-/* A seed (its kind is ?1) that got no response for a reason that may pass. */
+/* A seed (its kind is ?1) that got no response, or not all of it. */
 #define FAILED_SEED                                                                                                    \
-    "status = 0 AND reason IN ('address', 'broken', 'connect', 'name', 'timeout', 'tls')"                              \
+    "reason IN ('address', 'broken', 'connect', 'name', 'timeout', 'tls')"                                             \
     " AND (SELECT kind FROM urls WHERE urls.id = outcomes.id) = ?1"
 
 static const char *const texts[LEDGER_STATEMENTS] = {
@@ -59,7 +60,7 @@ int ledger_fail(ledger *of, int code)
     if (code == VIDI_EMEMORY)
         snprintf(of->error, sizeof of->error, "out of memory");
     else
-        snprintf(of->error, sizeof of->error, "%s", sqlite3_errmsg(of->db));
+        snprintf(of->error, sizeof of->error, "%s", sql_message(of->db));
     return code;
 }
 
@@ -241,19 +242,46 @@ static int set_levels(ledger *of, bool by_level)
     return error ? error : frontier_refresh(of->urls);
 }
 
+/* The database is doubtful unless the mark says that it was closed, and that it was this file. */
+static int read_mark(ledger *of, const char *path)
+{
+    struct stat about;
+    int64_t closed = 1, inode = 0;
+    int error = ledger_get(of, "closed", &closed);
+
+    if (error == VIDI_OK)
+        error = ledger_get(of, "inode", &inode);
+    of->inode = stat(path, &about) == 0 ? about.st_ino : 0;
+    of->doubtful |= error == VIDI_OK && (!closed || (uint64_t)inode != of->inode);
+    return error == VIDI_EABSENT ? VIDI_OK : error;
+}
+
+int ledger_mark(ledger *of, bool closed)
+{
+    int error = ledger_set(of, "closed", closed);
+    return error ? error : ledger_set(of, "inode", (int64_t)of->inode);
+}
+
+bool ledger_is_doubtful(const ledger *of)
+{
+    return of->doubtful;
+}
+
 static int open_inside(ledger *of, const char *path, enum ledger_access access, bool by_level, char *why)
 {
-    int error = ledger_open_database(&of->db, path, access, why);
+    int error = ledger_open_database(&of->db, path, access, &of->doubtful, why);
     if (error)
         return error;
     error = frontier_open(&of->urls, of->db, by_level);
     if (error) {
-        snprintf(why, LEDGER_WHY, "%.160s: %.90s", path, sqlite3_errmsg(of->db));
+        snprintf(why, LEDGER_WHY, "%.160s: %.90s", path, sql_message(of->db));
         return error;
     }
     sqlite3_rollback_hook(of->db, note_rollback, of);
     of->read_only = access == LEDGER_READ_ONLY;
     error = ledger_load_totals(of);
+    if (!error)
+        error = read_mark(of, path);
     if (!error && !of->read_only)
         error = set_levels(of, by_level);
     if (error)

@@ -1,7 +1,7 @@
 /*
- * The crawl's database: one row for every URL that the seen-set answered NEW for, and one outcome for each finished URL.
- * `crawl.db` in the state's folder, SQLite in WAL mode with synchronous=FULL: a committed transaction survives a power
- * cut, which the order archive, database, set relies on.
+ * The crawl's database: one row for every URL that the seen-set answered NEW for, and one outcome for each finished
+ * URL. `crawl.db` in the state's folder, SQLite in WAL mode with synchronous=FULL: a committed transaction survives a
+ * power cut, which the order archive, database, set relies on.
  *
  *   meta      name, value: what the crawl is, lengths of files
  *   seeds     url: what the user named
@@ -14,13 +14,13 @@
  *   paths     path, queries: how many queries there have been on a path
  *   pages     a view for people: urls and outcomes together
  *
- * One thread uses a ledger. Functions return VIDI_OK, VIDI_EMEMORY, VIDI_EIO, VIDI_ELIMIT (the disk is full), VIDI_EBUSY
- * or VIDI_EDAMAGED; ledger_error has the sentence.
+ * One thread uses a ledger. Functions return VIDI_OK, VIDI_EMEMORY, VIDI_EIO, VIDI_ELIMIT (the disk is full),
+ * VIDI_EBUSY or VIDI_EDAMAGED; ledger_error has the sentence.
  *
  * Transactions. Everything that writes, here and in the frontier, must be between ledger_begin and ledger_commit;
- * otherwise it is VIDI_EARGUMENT, and nothing is written. If one of these functions fails (VIDI_EEXIST and VIDI_EABSENT are
- * answers, not failures), the transaction can no longer be committed: ledger_commit refuses, with the same code. The
- * caller rolls back and writes everything again, or gives up.
+ * otherwise it is VIDI_EARGUMENT, and nothing is written. If one of these functions fails (VIDI_EEXIST and VIDI_EABSENT
+ * are answers, not failures), the transaction can no longer be committed: ledger_commit refuses, with the same code.
+ * The caller rolls back and writes everything again, or gives up.
  */
 #ifndef VIDI_CRAWLER_LEDGER_LEDGER_H
 #define VIDI_CRAWLER_LEDGER_LEDGER_H
@@ -37,9 +37,9 @@ typedef struct ledger ledger;
 enum ledger_access { LEDGER_WRITE, LEDGER_READ_ONLY };
 
 /*
- * Opens the database, or makes it (mode 0600) if it is missing or empty. On error *made is NULL, and `why` (room 256) has
- * the sentence; also VIDI_EABSENT (read only: it is missing), VIDI_EFORMAT (it is another program's, of a newer vidi, or
- * not a database), VIDI_EDAMAGED.
+ * Opens the database, or makes it (mode 0600) if it is missing or empty. On error *made is NULL, and `why` (room 256)
+ * has the sentence; also VIDI_EABSENT (read only: it is missing), VIDI_EFORMAT (it is another program's, of a newer
+ * vidi, or not a database), VIDI_EDAMAGED.
  *
  * If `by_level` is not what it was, the queue is sorted anew: blocks can then have URLs that are done (ledger_is_done).
  * Read only: while another process writes, ledger_frontier is good for frontier_text and frontier_since.
@@ -58,7 +58,7 @@ int ledger_begin(ledger *of);
 /*
  * Commits and syncs. After an error ledger_is_open tells what to do:
  *   true    the transaction is as it was: call ledger_commit again (VIDI_EBUSY), or ledger_rollback
- *   false   it has been rolled back (the disk was full or failed): call ledger_begin and write all of it again, or give up
+ *   false   it has been rolled back (the disk was full or failed): call ledger_begin and write it again, or give up
  * When the last sync has failed, the transaction may nevertheless be there when the database is opened by the next
  * process. It is never there in part.
  */
@@ -66,6 +66,32 @@ int ledger_commit(ledger *of);
 void ledger_rollback(ledger *of);
 /* Is there a transaction? */
 bool ledger_is_open(const ledger *of);
+
+/* ---- is it whole? ---- */
+
+/* Marks the database, in a transaction, as one that is being written to, or as one that was left in good order. */
+int ledger_mark(ledger *of, bool closed);
+
+/*
+ * Was it left in good order, and is it the same file? If not, it was perhaps copied while it was written to, and
+ * ledger_verify must be asked: a copy may mix pages of different moments.
+ */
+bool ledger_is_doubtful(const ledger *of);
+
+/* Is called with a sentence about each fault. If it does not return 0, that ends the check and is returned. */
+typedef int ledger_fault(void *context, const char *sentence);
+
+/*
+ * Compares the checksum of each page of the file, which may be in use. *unchecked pages have none: another program has
+ * written them. VIDI_OK, VIDI_EMEMORY or VIDI_EIO (errno tells).
+ */
+int ledger_pages(const char *path, uint64_t *pages, uint64_t *unchecked, ledger_fault *fault, void *context);
+
+/*
+ * Checks the trees, the counts and the queue; `thorough`: indexes, too. VIDI_OK also if `fault` was called. Reads the
+ * whole database, and keeps a bit for each URL in memory. Readers may call it while a crawl runs.
+ */
+int ledger_verify(ledger *of, bool thorough, ledger_fault *fault, void *context);
 
 /* ---- meta ---- */
 

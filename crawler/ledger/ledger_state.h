@@ -37,6 +37,8 @@ struct ledger {
     sqlite3 *db;
     frontier *urls;
     bool read_only;
+    bool doubtful; /* ledger_is_doubtful */
+    uint64_t inode;
     ledger_totals totals; /* without `urls` and `queue` */
     bool totals_changed;
     bool rolled_back; /* what is in memory must be read again */
@@ -59,9 +61,9 @@ int ledger_load_totals(ledger *of);
 
 /*
  * Opens the file and makes sure that it is a ledger, with tables and settings. *db must be closed after errors, too.
- * opening.c has it.
+ * *has_log: it has a log, so that it was not closed, or is in use. opening.c has it.
  */
-int ledger_open_database(sqlite3 **db, const char *path, enum ledger_access access, char *why);
+int ledger_open_database(sqlite3 **db, const char *path, enum ledger_access access, bool *has_log, char *why);
 
 /* The tables that the frontier does not make; schema.c has them. */
 extern const char ledger_tables[];

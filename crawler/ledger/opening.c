@@ -1,10 +1,11 @@
 /*
  * Opens the ledger's file: makes it, or finds out whether it is one of ours, and tells SQLite how to treat it.
  *
- * The settings. WAL: readers do not stand in the way of the crawl, nor it in theirs. synchronous=FULL: each commit syncs.
- * secure_delete off: some systems switch it on, and blocks that were dropped would be overwritten with zeros. The cache is
- * small, because what is written is mostly appended, and memory must not grow with the crawl. The log is copied into the
- * database (a checkpoint) each 32 MiB, so that pages which change with each commit are copied once for many commits.
+ * The settings. WAL: readers do not stand in the way of the crawl, nor it in theirs. synchronous=FULL: each commit
+ * syncs. secure_delete off: some systems switch it on, and blocks that were dropped would be overwritten with zeros.
+ * The cache is small, because what is written is mostly appended, and memory must not grow with the crawl. The log is
+ * copied into the database (a checkpoint) each 32 MiB, so that pages which change with each commit are copied once for
+ * many commits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "crawler/base/sql.h"
+#include "crawler/ledger/checked_file.h"
 #include "crawler/ledger/ledger_state.h"
 
 enum { BUSY_MS = 5000 };
 
-static const char making[] = "PRAGMA page_size = 16384; PRAGMA auto_vacuum = NONE;";
+static const char making[] = "PRAGMA page_size = 16384; PRAGMA auto_vacuum = NONE;"; /* CHECKED_PAGE */
 static const char settings[] = "PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF; PRAGMA temp_store = MEMORY;"
                                "PRAGMA cache_size = -8192; PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 2048;"
                                "PRAGMA journal_size_limit = 67108864;";
@@ -33,7 +36,7 @@ static int refuse(char *why, int code, const char *path, const char *what)
 /* With SQLite's own sentence. */
 static int refuse_sql(char *why, int code, const char *path, sqlite3 *db)
 {
-    snprintf(why, LEDGER_WHY, "%.160s: %.90s", path, db ? sqlite3_errmsg(db) : "out of memory");
+    snprintf(why, LEDGER_WHY, "%.160s: %.90s", path, db ? sql_message(db) : "out of memory");
     return code;
 }
 
@@ -48,35 +51,16 @@ static bool has_beside(const char *path, const char *ending)
     return n > 0 && (size_t)n < sizeof name && stat(name, &is) == 0 && is.st_size > 0;
 }
 
-/* A new name in a folder survives a power cut once the folder has been synced. */
-static int sync_folder(const char *path)
-{
-    char *folder = strdup(path);
-    if (!folder)
-        return -1;
-    char *end = strrchr(folder, '/');
-    if (end == folder)
-        end++;
-    if (end)
-        *end = 0;
-    int handle = open(end ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int failed = handle < 0 || fsync(handle);
-    if (handle >= 0)
-        close(handle);
-    free(folder);
-    return failed ? -1 : 0;
-}
-
 static int make_file(const char *path, char *why)
 {
-    int handle = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int handle = (int)TEMP_FAILURE_RETRY(open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    int failed = handle < 0 ? errno : file_sync_folder_of(path);
     if (handle >= 0)
         close(handle);
-    if (handle >= 0 && sync_folder(path) == 0)
+    if (!failed)
         return VIDI_OK;
-    int code = errno == ENOSPC ? VIDI_ELIMIT : VIDI_EIO;
-    snprintf(why, LEDGER_WHY, "%.160s: %.90s", path, strerrordesc_np(errno));
-    return code;
+    snprintf(why, LEDGER_WHY, "%.160s: %.90s", path, strerrordesc_np(failed));
+    return failed == ENOSPC ? VIDI_ELIMIT : VIDI_EIO;
 }
 
 static uint32_t number_at(const unsigned char *at)
@@ -86,13 +70,14 @@ static uint32_t number_at(const unsigned char *at)
 
 /*
  * Is the file shorter than its first page says? SQLite does not see that part of the last page is missing. The page's
- * number of pages counts if two other numbers agree (SQLite's file format, section 1.3.8). Without a log, it is up to date.
+ * number of pages counts if two other numbers agree (SQLite's file format, section 1.3.8). Without a log, it is up to
+ * date.
  */
 static bool is_cut(const char *path, uint64_t bytes)
 {
     unsigned char head[100];
-    int handle = open(path, O_RDONLY | O_CLOEXEC);
-    bool whole = handle >= 0 && read(handle, head, sizeof head) == (ssize_t)sizeof head;
+    int handle = (int)TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC));
+    bool whole = handle >= 0 && file_read_at(handle, head, sizeof head, 0) == (ssize_t)sizeof head;
     if (handle >= 0)
         close(handle);
     if (!whole || memcmp(head, "SQLite format 3", 16) != 0 || number_at(head + 24) != number_at(head + 92))
@@ -101,7 +86,7 @@ static bool is_cut(const char *path, uint64_t bytes)
     return bytes < (page == 1 ? 65536 : page) * number_at(head + 28);
 }
 
-/* Makes the file if it is missing, and refuses what cannot be a ledger without asking SQLite, which would overwrite it. */
+/* Makes the file if it is missing. Refuses what cannot be a ledger before SQLite sees it, which would overwrite it. */
 static int check_file(const char *path, enum ledger_access access, char *why)
 {
     struct stat is;
@@ -129,8 +114,8 @@ static int check_file(const char *path, enum ledger_access access, char *why)
 /* ---- connecting ---- */
 
 /*
- * The path as a URI, because SQLite takes a path that begins with "file:" for one anyway. `immutable`: nobody changes the
- * file, so that it can be read where nothing can be written beside it.
+ * The path as a URI, because SQLite takes a path that begins with "file:" for one anyway. `immutable`: nobody changes
+ * the file, so that it can be read where nothing can be written beside it.
  */
 static int connect_to(sqlite3 **db, const char *path, enum ledger_access access, bool immutable)
 {
@@ -143,8 +128,9 @@ static int connect_to(sqlite3 **db, const char *path, enum ledger_access access,
         error = bytes_append(&uri, immutable ? "?immutable=1" : "\0", immutable ? 13 : 1);
     int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
     flags |= access == LEDGER_WRITE ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+    const char *vfs = checked_file_vfs();
     if (!error)
-        error = sql_code(sqlite3_open_v2(uri.ptr, db, flags, NULL));
+        error = vfs ? sql_code(sqlite3_open_v2(uri.ptr, db, flags, vfs)) : VIDI_EMEMORY;
     bytes_free(&uri);
     if (!error) {
         sqlite3_extended_result_codes(*db, 1);
@@ -179,6 +165,8 @@ static int identify(sqlite3 *db, const char *path, bool *is_new, char *why)
         error = ask_number(db, "PRAGMA application_id", &application);
     if (!error)
         error = ask_number(db, "PRAGMA user_version", &version);
+    int reserved = -1;
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
     *is_new = tables == 0 && application == 0;
     if (error == VIDI_EFORMAT)
         return refuse(why, error, path, "is not a database");
@@ -190,6 +178,8 @@ static int identify(sqlite3 *db, const char *path, bool *is_new, char *why)
         return refuse(why, VIDI_EFORMAT, path, "is a database of another program");
     if (!*is_new && version > LEDGER_VERSION)
         return refuse(why, VIDI_EFORMAT, path, "was made by a newer version of vidi");
+    if (!*is_new && reserved != CHECKED_RESERVED)
+        return refuse(why, VIDI_EDAMAGED, path, "is damaged: its pages have no room for checksums");
     return VIDI_OK;
 }
 
@@ -225,7 +215,9 @@ static int make_tables(sqlite3 *db)
 
 static int prepare_to_write(sqlite3 *db, const char *path, bool is_new, char *why)
 {
-    int error = is_new ? sql_execute(db, making) : VIDI_OK;
+    int error = is_new ? sql_execute(db, making) : VIDI_OK, reserved = CHECKED_RESERVED;
+    if (!error && is_new)
+        error = sql_code(sqlite3_file_control(db, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved));
     if (error)
         return refuse_sql(why, error, path, db);
     error = switch_to_wal(db, path, why);
@@ -251,10 +243,11 @@ static int connect_to_read(sqlite3 **db, const char *path, char *why)
     return error ? refuse_sql(why, error, path, *db) : VIDI_OK;
 }
 
-int ledger_open_database(sqlite3 **db, const char *path, enum ledger_access access, char *why)
+int ledger_open_database(sqlite3 **db, const char *path, enum ledger_access access, bool *has_log, char *why)
 {
     bool is_new = false;
     *db = NULL;
+    *has_log = has_beside(path, "-wal");
     int error = check_file(path, access, why);
     if (error)
         return error;

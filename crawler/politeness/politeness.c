@@ -6,9 +6,9 @@
  *     time of a pair      the later of: the name's time; since when its first queue has waited
  *     time of an address  the later of: the address's time; the earliest time of its pairs
  *
- * so the top of the heap of addresses is the queue that could go first and, among those that can go now, the one that has
- * been kept waiting longest. Since when a queue has waited is never in the future: it decides whose turn comes first, not
- * when it comes.
+ * so the top of the heap of addresses is the queue that could go first and, among those that can go now, the one that
+ * has been kept waiting longest. Since when a queue has waited is never in the future: it decides whose turn comes
+ * first, not when it comes.
  */
 #include "crawler/politeness/politeness.h"
 

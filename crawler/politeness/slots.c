@@ -1,6 +1,6 @@
 /*
- * Names, addresses and pairs: finding, making and forgetting them. Heaps get their room here, when something is made, so
- * that nothing that happens later needs memory.
+ * Names, addresses and pairs: finding, making and forgetting them. Heaps get their room here, when something is made,
+ * so that nothing that happens later needs memory.
  */
 #include "crawler/politeness/slots.h"
 

@@ -1,6 +1,6 @@
 /*
- * A binary heap of things that wait for a time: the earliest is on top; of two with the same time, the one with the lower
- * order. A thing holds its node and so knows its place, which makes changing and removing as fast as adding.
+ * A binary heap of things that wait for a time: the earliest is on top; of two with the same time, the one with the
+ * lower order. A thing holds its node and so knows its place, which makes changing and removing as fast as adding.
  */
 #ifndef VIDI_CRAWLER_POLITENESS_TURNS_HEAP_H
 #define VIDI_CRAWLER_POLITENESS_TURNS_HEAP_H

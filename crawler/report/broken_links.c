@@ -1,9 +1,9 @@
 /*
  * Broken links with every page that links to them.
  *
- * Edges name their target by a key of its canonical form, and have no index: writing them must be cheap, and most crawls
- * have few broken links among millions of edges. So the few targets that matter are put into temporary tables, and one
- * pass over the edges finds those that lead there.
+ * Edges name their target by a key of its canonical form, and have no index: writing them must be cheap, and most
+ * crawls have few broken links among millions of edges. So the few targets that matter are put into temporary tables,
+ * and one pass over the edges finds those that lead there.
  *
  *   lead       URLs that are broken, or that redirect: key, and the key of the URL that it redirects to (broken: none)
  *   wanted     those of them that are broken, or that lead to a broken one: key, and which one

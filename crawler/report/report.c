@@ -49,7 +49,7 @@ int report_check(report *of, int error)
 {
     if (error)
         snprintf(of->error, sizeof of->error, "%s",
-                 sqlite3_errcode(of->db) ? sqlite3_errmsg(of->db) : vidi_strerror(error));
+                 sqlite3_errcode(of->db) ? sql_message(of->db) : vidi_strerror(error));
     return error;
 }
 

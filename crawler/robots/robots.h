@@ -1,8 +1,8 @@
 /*
  * robots.txt: may this crawler fetch this URL? (RFC 9309)
  *
- * robots_parse() reads a file for one crawler and keeps only the rules of the group that applies to it, so a parsed file
- * is small. robots_check() then answers for a URL. Nothing here uses the network: the caller fetches the file, and
+ * robots_parse() reads a file for one crawler and keeps only the rules of the group that applies to it, so a parsed
+ * file is small. robots_check() then answers for a URL. Nothing here uses the network: the caller fetches the file, and
  * robots_decide() says what an HTTP status means.
  *
  *     robots *rules;
@@ -108,7 +108,7 @@ typedef enum robots_outcome {
 } robots_outcome;
 
 typedef struct robots_answer {
-    int status;              /* of HTTP; 0: there was no answer (name, connection, timeout, broken response) */
+    int status;              /* of HTTP; 0: no answer (name, connection, timeout), or not a file that can be decoded */
     unsigned redirects;      /* how many have been followed to get here */
     bool has_location;       /* the response names a place to go on to */
     bool has_cached;         /* the caller has a copy from before, however old */

@@ -16,8 +16,8 @@
  *
  * Many sitemaps are broken. All that can be read of them is read, and the report says what was wrong. There is no DTD,
  * and there are no entities but the five of XML: an entity that a file declares is never expanded. Time and memory are
- * bounded for every input: each byte is looked at a fixed number of times, nothing recurses, and all buffers have a fixed
- * size.
+ * bounded for every input: each byte is looked at a fixed number of times, nothing recurses, and all buffers have a
+ * fixed size.
  */
 #ifndef VIDI_CRAWLER_SITEMAP_SITEMAP_H
 #define VIDI_CRAWLER_SITEMAP_SITEMAP_H

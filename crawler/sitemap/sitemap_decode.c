@@ -1,6 +1,6 @@
 /*
- * Encodings: sitemaps are in UTF-8, but some programs write UTF-16, which is told by its byte order mark or by the zeros
- * beside the first '<'. Marks are skipped. This stage also counts the bytes, and ends the reading at the limit.
+ * Encodings: sitemaps are in UTF-8, but some programs write UTF-16, which is told by its byte order mark or by the
+ * zeros beside the first '<'. Marks are skipped. This stage also counts the bytes, and ends the reading at the limit.
  */
 #include "crawler/sitemap/sitemap_reader.h"
 

@@ -23,8 +23,11 @@ class SiteSpider(scrapy.Spider):
         "SCHEDULER": "vidi.scrapy.Scheduler",          # a crash loses no page
     }
 
-    def start_requests(self):
-        yield scrapy.Request(self.start)
+    async def start(self):
+        yield scrapy.Request(self.url)
+
+    def start_requests(self):  # before Scrapy 2.13
+        yield scrapy.Request(self.url)
 
     def parse(self, response):
         yield {"url": response.url, "title": response.css("title::text").get()}
@@ -41,7 +44,7 @@ def main():
         process = CrawlerProcess({"JOBDIR": given.job, "LOG_LEVEL": "WARNING",
                                   "REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7"})
         crawler = process.create_crawler(SiteSpider)
-        process.crawl(crawler, start=site.start)
+        process.crawl(crawler, url=site.start)
         process.start()
     stats = crawler.stats
     print(f"{stats.get_value('response_received_count', 0)} pages fetched by this run, "

@@ -10,17 +10,17 @@
  *  - Kinds that do not grow (VIDI_CAN_GROW is missing) go on answering past their capacity, with more and more losses.
  *    vidi_stats.count next to vidi_stats.capacity shows it.
  *  - Spellings of one page are one URL: a set brings every URL into its canonical form first (vidi_options.canon). The
- *    default, whatwg, changes nothing about what a URL means; crawl, surt and the keys bring together what is only
- *    nearly always one page, and those that are not are lost without being in the statistics.
+ *    default, whatwg, changes nothing about what a URL means; crawl, w3lib, surt and the keys bring together what is
+ *    only nearly always one page, and those that are not are lost without being in the statistics.
  *  - Remove only URLs that this set answered VIDI_NEW for. Removing a URL that was falsely "seen" takes away bits that
  *    belong to another one.
  *  - The default hash is keyed with a secret that is drawn for each set. Hash functions without a key (hash=jenkins,
  *    oaat, murmur2, murmur3, md5, sha1), and xxh3, which is not safe against attacks, let a hostile site choose which
  *    pages you lose; vidi_stats.hash_trust tells.
  *  - A set belongs to the process that made it. After fork() a child may call vidi_write, vidi_write_with,
- *    vidi_piece_write, vidi_piece_state and vidi_close on a set in memory, if no call was running on the set at the fork; no other
- *    function, and none on a set in a folder. The child does not keep the lock of a set that its parent writes to. Its
- *    calls on that set return VIDI_ECANNOT, and vidi_close does nothing.
+ *    vidi_piece_write, vidi_piece_state and vidi_close on a set in memory, if no call was running on the set at the
+ *    fork; no other function, and none on a set in a folder. The child does not keep the lock of a set that its parent
+ *    writes to. Its calls on that set return VIDI_ECANNOT, and vidi_close does nothing.
  *
  * Threads: any function may be called from any thread at any time on the same set, except vidi_close, which must be the
  * last call. Of several threads that add one URL at the same moment, exactly one is told VIDI_NEW. Adds of kinds with
@@ -94,7 +94,8 @@ enum vidi_error {
     VIDI_EEXIST = -11,   /* the folder holds a set already, or something else */
     VIDI_EBUSY = -12,    /* another process, or this one, has the set open for writing */
     VIDI_EDAMAGED = -13, /* part of what was committed is gone; VIDI_ACCEPT_DAMAGE opens what is left */
-    VIDI_ERATE = -14     /* the merged set would lose many more pages than was asked for; see VIDI_MERGE_FORCE */
+    VIDI_ERATE = -14,    /* the merged set would lose many more pages than was asked for; see VIDI_MERGE_FORCE */
+    VIDI_EOWNED = -15    /* another program keeps this set together with files of its own; see vidi_access.owner */
 };
 
 /*
@@ -167,17 +168,25 @@ enum vidi_access_flags {
      * Room for a capacity is not allocated when a set is made, rotated, read or copied, but when it is first written
      * to, zeroed, in requests of at most 2 MiB. So making a set for any capacity takes microseconds, also if the
      * allocator clears its memory, and vidi_stats.memory_bytes counts what was written to. A set that then gets no more
-     * memory, or reaches its limit, refuses adds (VIDI_EMEMORY, VIDI_ELIMIT) and stays as it is. VIDI_ELIMIT at once for
-     * a Bloom filter that is larger than this machine's memory, and than the limit. Adds to a Bloom filter do not run
-     * in parallel then. fingerprint takes the capacity as a hint, as from vidi_expect, and grows; hashset and sorted
-     * grow, too, and what they grow by is allocated at once, by sorted in one request.
+     * memory, or reaches its limit, refuses adds (VIDI_EMEMORY, VIDI_ELIMIT) and stays as it is. VIDI_ELIMIT at once
+     * for a Bloom filter that is larger than this machine's memory, and than the limit. Adds to a Bloom filter do not
+     * run in parallel then. fingerprint takes the capacity as a hint, as from vidi_expect, and grows; hashset and
+     * sorted grow, too, and what they grow by is allocated at once, by sorted in one request.
      */
     VIDI_TOUCH_LATER = 256
 };
 
+/* Room for the name of an owner, with the zero byte at the end. */
+#define VIDI_OWNER_ROOM 64
+
 /*
- * How this process uses a set. Nothing of it is saved with the set. Start from VIDI_ACCESS_INIT; everything that stays
- * zero takes its default. A set in memory uses memory_limit, allocator and invalid alone.
+ * How this process uses a set. Nothing but `owner` is saved with the set. Start from VIDI_ACCESS_INIT; everything that
+ * stays zero takes its default. A set in memory uses memory_limit, allocator and invalid alone.
+ *
+ * owner is for programs that keep a set in step with files of their own, as `vidi crawl` does with its database. A set
+ * that is made in a folder with an owner belongs to it from then on: opening it to write with another owner, or without
+ * one, is VIDI_EOWNED, and so is opening another set with this owner. Reading needs none. Copies, exported sets and
+ * merged ones belong to nobody.
  */
 typedef struct vidi_access {
     size_t size;                     /* sizeof(vidi_access), so that later versions can add fields */
@@ -186,11 +195,12 @@ typedef struct vidi_access {
     uint32_t invalid;                /* vidi_invalid_policy */
     uint32_t flags;                  /* vidi_access_flags */
     uint32_t sync;                   /* vidi_sync_policy */
+    const char *owner;               /* the program that the set belongs to, such as "vidi crawl"; NULL: none */
 } vidi_access;
 
 #define VIDI_ACCESS_INIT                                                                                               \
     {                                                                                                                  \
-        sizeof(vidi_access), 0, NULL, 0, 0, 0                                                                          \
+        sizeof(vidi_access), 0, NULL, 0, 0, 0, NULL                                                                    \
     }
 
 enum vidi_option_flags {
@@ -224,15 +234,16 @@ typedef struct vidi_options {
     }
 
 /*
- * Makes an empty set, in memory or in the folder options->path; options may be NULL. The folder must be absent or empty,
- * or hold what an interrupted call has left: VIDI_EEXIST otherwise, and nothing in it is changed.
- * Allocates for the capacity asked for. On error *set is NULL.
+ * Makes an empty set, in memory or in the folder options->path; options may be NULL. The folder must be absent or
+ * empty, or hold what an interrupted call has left: VIDI_EEXIST otherwise, and nothing in it is changed. Allocates for
+ * the capacity asked for. On error *set is NULL.
  */
 VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
 
 /*
  * Opens a set that lives in a folder. flags are vidi_access_flags. VIDI_EABSENT if there is no set there, VIDI_EBUSY
- * (the message names the process) if another process has it open for writing, VIDI_EFORMAT if it cannot be read.
+ * (the message names the process) if another process has it open for writing, VIDI_EOWNED if it may not be written to,
+ * VIDI_EFORMAT if it cannot be read.
  *
  * For writing: reads the snapshot into memory and replays the log. VIDI_EDAMAGED if something that was committed is
  * damaged or missing: then nothing has changed. With VIDI_ACCEPT_DAMAGE everything that is left is taken, also behind a
@@ -274,13 +285,15 @@ VIDI_API void vidi_close(vidi_set *set);
  * every removal so far. After a crash, URLs that were never committed come back as new. When this returns, the commit
  * is in the log's buffer. It is on disk within about a second, or, with VIDI_SYNC_ALWAYS, already. Does nothing for
  * other sets. On VIDI_EIO the log has failed, and nothing more can be committed until vidi_snapshot succeeds; nothing
- * is lost as long as the process lives.
+ * is lost as long as the process lives. What waits for a commit takes some 50 bytes a URL. An add that is VIDI_ELIMIT
+ * for want of memory may succeed after a commit, which moves the URLs into the filter.
  */
 VIDI_API int vidi_commit(vidi_set *set);
 
 /*
  * For callers that hand URLs on while other threads keep adding: vidi_mark returns a mark after everything answered so
- * far, and vidi_commit_to commits everything before that mark and nothing after it.
+ * far, and vidi_commit_to commits everything before that mark and nothing after it. A mark beyond that of the last
+ * answer is VIDI_EARGUMENT, and nothing is committed: it belongs to another set, or to an earlier process.
  */
 VIDI_API int vidi_mark(const vidi_set *set, uint64_t *mark);
 VIDI_API int vidi_commit_to(vidi_set *set, uint64_t mark);
@@ -406,8 +419,12 @@ VIDI_API int vidi_drop_previous(vidi_set *set);
  * and nothing has changed. Sets that are exact, or whose size was given by parameters (m, bits), are never refused; nor
  * is a merge after which the rate is no higher than one of the two sets had before.
  *
+ * expected_lost grows by that of `from`, in proportion to how many of the URLs of `from` are new to `into` (of kinds
+ * that keep no URLs, an estimate), and is never less than either was: merging a set again adds nothing.
+ *
  * Takes time linear in the size of `from`; adds to either set wait. On any other error `into` may hold part of `from`;
- * calling again completes it, except that sets which store every add may then count some URLs twice.
+ * calling again completes it, except that sets which store every add may then count some URLs twice. To merge into a
+ * new folder all or nothing, merge in memory and call vidi_attach, or see vidi_merge_stored.
  */
 VIDI_API int vidi_merge(vidi_set *into, const vidi_set *from);
 
@@ -422,18 +439,18 @@ VIDI_API int vidi_merge_with(vidi_set *into, const vidi_set *from, unsigned flag
  * Merges one or more sets in folders into a new set in the folder `path`, without holding it in memory: the result is
  * the same as that of creating a set like the first one and merging each of them into it. For the kinds fingerprint,
  * blocked, classic and counting; VIDI_ECANNOT for others, and for a set of which the log has removals, unless it stores
- * every add. Flags, VIDI_EDIFFERS and VIDI_ERATE are as for vidi_merge_with; the message begins with the path of the set
- * that does not fit.
+ * every add. Flags, VIDI_EDIFFERS and VIDI_ERATE are as for vidi_merge_with; the message begins with the path of the
+ * set that does not fit.
  *
  * The sets are opened for reading and verified before anything is written; damage is VIDI_EFORMAT. Of their flags,
  * `access` (may be NULL) takes VIDI_ACCEPT_DAMAGE alone: without it, a set of which something is gone is VIDI_EDAMAGED.
- * `path` must be absent or empty (VIDI_EEXIST otherwise), as for vidi_create. When this returns, the new set is on disk.
- * After an error, or if the process ends meanwhile, there is no set at `path`, and the call can be repeated; if just the
- * last sync has failed, the whole set may be there.
+ * `path` must be absent or empty (VIDI_EEXIST otherwise), as for vidi_create. When this returns, the new set is on
+ * disk. After an error, or if the process ends meanwhile, there is no set at `path`, and the call can be repeated; if
+ * just the last sync has failed, the whole set may be there.
  *
- * What is in the logs of the sets goes to the log of the new one, and is held in memory as when such a set is opened for
- * reading. Beyond that it takes a few hundred KiB and 8 bytes for each 64 KiB of the result; for fingerprint, also a
- * 64th of the result. access->memory_limit applies to each set that is opened and to the new one. The time is that of
+ * What is in the logs of the sets goes to the log of the new one, and is held in memory as when such a set is opened
+ * for reading. Beyond that it takes a few hundred KiB and 8 bytes for each 64 KiB of the result; for fingerprint, also
+ * a 64th of the result. access->memory_limit applies to each set that is opened and to the new one. The time is that of
  * reading the sets three times and writing the result once; fingerprint makes each 64th of the result three times.
  */
 VIDI_API int vidi_merge_stored(const char *path, const char *const *from, size_t count, unsigned flags,
@@ -461,15 +478,16 @@ VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *conte
 /*
  * A digest of what the set holds: of its contents alone, not of their order or layout, the statistics, or the way they
  * got there. Linear in the size, some 40 ns a URL; locks as vidi_iterate, and returns VIDI_ECANNOT where that does for
- * another reason than VIDI_CAN_ITERATE. How often a URL was added counts in sets with multiset=on. An empty set's digest
- * is 16 zeros.
+ * another reason than VIDI_CAN_ITERATE. How often a URL was added counts in sets with multiset=on. An empty set's
+ * digest is 16 zeros.
  *
  * Kinds that keep the URLs (hashset, sorted, list) have equal digests if they hold the same URLs, also with different
  * keys. For fingerprint, key, epoch, member, hash and bits must be the same too, as for a merge; its digests tell
  * nothing about the URLs to anybody without the key.
  *
- * Kinds without VIDI_CAN_ITERATE, such as Bloom filters, have the digest of their arrays, which takes about a nanosecond
- * a byte. It is equal if the same URLs were added in the same order, and key, epoch, member and parameters are the same.
+ * Kinds without VIDI_CAN_ITERATE, such as Bloom filters, have the digest of their arrays, which takes about a
+ * nanosecond a byte. It is equal if the same URLs were added in the same order, and key, epoch, member and parameters
+ * are the same.
  */
 VIDI_API int vidi_content_digest(const vidi_set *set, unsigned char digest[VIDI_DIGEST_BYTES]);
 
@@ -563,7 +581,8 @@ typedef struct vidi_stats {
     uint64_t memory_limit;  /* what it may not exceed */
     double fill;            /* share of bits or counters in use, or of slots */
     double fp_now;          /* probability that a URL never met is answered VIDI_SEEN now */
-    double expected_lost;   /* pages lost by that in this epoch: the sum of p/(1-p) over the VIDI_NEW answers */
+    double expected_lost;   /* pages lost by that in this epoch: the sum of p/(1-p) over the VIDI_NEW answers, and
+                             * what merged sets have brought (vidi_merge) */
     uint64_t answered_new;  /* verdicts of vidi_add in this epoch */
     uint64_t answered_seen; /* … */
     uint64_t answered_invalid; /* URLs passed to vidi_add that were none; if they are kept, also among new and seen */
@@ -611,8 +630,8 @@ typedef struct vidi_stage_stats {
 /*
  * Number `index` of the vidi_stats.stages stages of the current epoch, the oldest first: the stages of a scalable set,
  * the layers of a blocked one, the members of a spatial one (with their own stages, one member after the other). Any
- * other set has one stage, which is the whole set. VIDI_EABSENT beyond the last. A stage that was made ahead of time and
- * holds nothing is counted in vidi_stats.bytes, but not listed.
+ * other set has one stage, which is the whole set. VIDI_EABSENT beyond the last. A stage that was made ahead of time
+ * and holds nothing is counted in vidi_stats.bytes, but not listed.
  */
 VIDI_API int vidi_stage_stat(const vidi_set *set, uint64_t index, vidi_stage_stats *stats);
 
@@ -708,19 +727,28 @@ VIDI_API int vidi_write_with(const vidi_set *set, vidi_sink sink, void *context,
  * on any little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT.
  * stream_bytes is the stream's length if known, otherwise 0; with it, a header that lies is refused before anything is
  * allocated for it: reading never takes more than three times the stream's length and 1 MiB, plus, of a stream of
- * pieces, what vidi_piece_read takes. path is a folder for the set to live in, made when the whole stream was read and found good; NULL:
- * in memory. access may be NULL. Reads no further than the end of the stream, unless told to make sure that nothing
- * follows (VIDI_READ_TO_END). A set whose canonical form is not known to this version, or to this build, is
- * VIDI_EFORMAT too.
+ * pieces, what vidi_piece_read takes. path is a folder for the set to live in, made when the whole stream was read and
+ * found good; NULL: in memory. access may be NULL. Reads no further than the end of the stream, unless told to make
+ * sure that nothing follows (VIDI_READ_TO_END). A set whose canonical form is not known to this version, or to this
+ * build, is VIDI_EFORMAT too.
  */
 VIDI_API int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const char *path,
                        const vidi_access *access);
 
 /*
+ * Gives a set in memory a folder to live in: `path` as for vidi_create, the flags and the sync policy of `access` (may
+ * be NULL) as for vidi_read. Whenever the process ends, the folder holds all that the set holds now, or no set. No
+ * other call may use the set meanwhile. VIDI_ECANNOT if it lives in a folder already, awaits a piece or keeps its
+ * previous epoch. On error it stays in memory as it is; if just the last sync has failed, the folder may hold the whole
+ * set.
+ */
+VIDI_API int vidi_attach(vidi_set *set, const char *path, const vidi_access *access);
+
+/*
  * A set in pieces of at most `most` bytes (at least 4,096), for channels that limit the size of a message, and so that
  * other calls get their turn in between. *cursor is 0 for the first piece; the call changes it to that of the next one,
- * and to 0 after the last. Cursors are less than 2^53, so that a double can hold them. The set remembers nothing between two calls: a piece can be
- * written again, or by several readers at once.
+ * and to 0 after the last. Cursors are less than 2^53, so that a double can hold them. The set remembers nothing
+ * between two calls: a piece can be written again, or by several readers at once.
  *
  * Adds between two pieces are allowed: all that the set held at the first piece arrives, and of what was added later
  * some. The previous epoch, if kept, travels too; the counters are those of the last piece. VIDI_ECANNOT if something
@@ -862,6 +890,7 @@ VIDI_API int vidi_url_resolve(vidi_str base, vidi_str reference, char *buffer, s
  *   whatwg     the URL Standard's serialisation without the fragment: the default
  *   crawl      the same, then spellings that nearly always lead to the same page are merged: empty parameters, escapes,
  *              repeated slashes, sessions, tracking, default documents, the order of parameters
+ *   w3lib      as Scrapy compares requests: the order of parameters, escapes, and "?a" for "?a="
  *   surt       the sort-friendly key of web archives: "org,example)/page?a=1"
  *   key=host   the host alone
  *   key=site   the registrable domain alone: "example.co.uk" (needs libpsl; VIDI_EOPTION in a build without)

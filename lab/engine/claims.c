@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "lab/engine/study.h"
+#include "lab/judge/claim_rules.h"
 
-static const lab_claim *const lists[] = {lab_thesis_claims,  lab_layers_claims, lab_notes_claims,
-                                         lab_eigen_claims,   lab_kinds_claims,  lab_revisits_claims,
-                                         lab_streams_claims, lab_peers_claims,  lab_graph_claims};
+static const lab_claim *const lists[] = {lab_thesis_claims,  lab_multilayer_claims, lab_counting_claims,
+                                         lab_eigen_claims,   lab_kinds_claims,      lab_revisits_claims,
+                                         lab_streams_claims, lab_peers_claims,      lab_graph_claims};
 
 const lab_claim *lab_claim_at(size_t index)
 {
@@ -45,5 +46,5 @@ lab_holding lab_claim_judged(const lab_claim *claim, const lab_book *book, char 
 {
     if (room > 0)
         sentence[0] = 0;
-    return claim->judge(claim, book, sentence, room);
+    return (claim->judge ? claim->judge : lab_rule_judge)(claim, book, sentence, room);
 }

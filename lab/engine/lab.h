@@ -122,10 +122,10 @@ typedef struct lab_plot {
 
 typedef struct lab_experiment {
     const char *id, *title, *source, *note;
-    lab_plot plot;
-    lab_config base;
     const lab_line *rows, *columns; /* each list ends with a line without a name */
-    bool repeats;                   /* an overview that repeats the figures of earlier tables */
+    lab_config base;
+    lab_plot plot;
+    bool repeats; /* an overview that repeats the figures of earlier tables */
 } lab_experiment;
 
 /* In the order of the papers; NULL after the last. */

@@ -9,8 +9,8 @@
 #include "lab/urls/line_streams.h"
 #include "lab/engine/workers.h"
 
-static const lab_study *const lists[] = {lab_costs_studies,    lab_further_studies, lab_layers_studies,
-                                         lab_notes_studies,    lab_eigen_studies,   lab_kinds_studies,
+static const lab_study *const lists[] = {lab_costs_studies,    lab_further_studies, lab_multilayer_studies,
+                                         lab_counting_studies, lab_eigen_studies,   lab_kinds_studies,
                                          lab_revisits_studies, lab_streams_studies, lab_peers_studies,
                                          lab_graph_studies,    lab_large_studies};
 

@@ -239,13 +239,23 @@ typedef lab_holding lab_claim_judge(const lab_claim *claim, const lab_book *book
 #define LAB_RATE_MARGIN 0.02
 #define LAB_TIME_MARGIN 0.15
 
+/* A rule: if some figures of the first test are as claimed and others are not, the claim holds with conditions. */
+#define LAB_ALL_OR_SOME "a? open; a+ a- conditions; a- fails; holds"
+
+enum { LAB_CLAIM_TESTS = 4 };
+
+/* lab/judge/claim_rules.h explains the last fields, which are for claims without a function. */
 struct lab_claim {
-    const char *id, *source; /* the paper and its section */
-    const char *text;        /* the claim in our words: a sentence without its full stop */
-    const char *evidence;    /* identifiers of tables, separated by spaces */
-    lab_claim_judge *judge;
+    const char *id, *source;   /* the paper and its section */
+    const char *text;          /* the claim in our words: a sentence without its full stop */
+    const char *evidence;      /* identifiers of tables, separated by spaces */
+    lab_claim_judge *judge;    /* for claims that no rule describes; otherwise NULL */
     double margin;             /* differences up to this share count as none (judging.h) */
     const char *margin_reason; /* why this margin, for the report; NULL: one of the usual margins, or none */
+    const char *cells, *tests[LAB_CLAIM_TESTS], *rule, *sentence;
+    const char *provided; /* an expression without which it is not judged; NULL: none */
+    uint64_t urls_least;  /* fewer URLs tell nothing */
+    bool partial;         /* contests leave out pairs that the book lacks; otherwise all cells are needed */
 };
 
 lab_holding lab_claim_judged(const lab_claim *claim, const lab_book *book, char *sentence, size_t room);
@@ -259,11 +269,11 @@ enum { LAB_ID_ROOM = 64 };
 bool lab_evidence_next(const char **list, char id[LAB_ID_ROOM]);
 
 /* Each list ends with an element without an id. */
-extern const lab_study lab_costs_studies[];    /* costs_experiments.c: memory and times in the thesis */
-extern const lab_study lab_further_studies[];  /* further_experiments.c: the further work that the thesis suggests */
-extern const lab_study lab_layers_studies[];   /* layers_experiments.c: the multi-layer paper */
-extern const lab_study lab_notes_studies[];    /* notes_experiments.c: the counting notes */
-extern const lab_study lab_eigen_studies[];    /* eigen_experiments.c: the eigenvalue paper */
+extern const lab_study lab_costs_studies[];      /* costs_experiments.c: memory and times in the thesis */
+extern const lab_study lab_further_studies[];    /* further_experiments.c: the further work that the thesis suggests */
+extern const lab_study lab_multilayer_studies[]; /* multilayer_experiments.c: the multi-layer paper */
+extern const lab_study lab_counting_studies[];   /* counting_experiments.c: the counting notes */
+extern const lab_study lab_eigen_studies[];      /* eigen_experiments.c: the eigenvalue paper */
 extern const lab_study lab_kinds_studies[];    /* kinds_experiments.c: all kinds, with equal memory and as they grow */
 extern const lab_study lab_revisits_studies[]; /* revisits_experiments.c: what new salts are worth */
 extern const lab_study lab_streams_studies[];  /* streams_experiments.c: real URLs in the order of their files */
@@ -272,8 +282,8 @@ extern const lab_study lab_graph_studies[];    /* graph_experiments.c: crawls ov
 extern const lab_study lab_large_studies[];    /* large_experiments.c: filters of very many URLs */
 
 extern const lab_claim lab_thesis_claims[];
-extern const lab_claim lab_layers_claims[];
-extern const lab_claim lab_notes_claims[];
+extern const lab_claim lab_multilayer_claims[];
+extern const lab_claim lab_counting_claims[];
 extern const lab_claim lab_eigen_claims[];
 extern const lab_claim lab_kinds_claims[];
 extern const lab_claim lab_revisits_claims[];

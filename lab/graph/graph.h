@@ -143,20 +143,20 @@ int lab_scene_crawl(lab_scene *scene, lab_order order, lab_graph_filter filter, 
 
 extern const char *const lab_order_names[]; /* by lab_order */
 
-/* graph_what.c */
+/* graph_properties.c */
 extern const char *const lab_graph_names[], *const lab_graph_facts[];
-lab_measure_run lab_graph_what_measure;
-lab_judge_entry lab_graph_what_judge;
+lab_measure_run lab_graph_properties_measure;
+lab_judge_entry lab_graph_properties_judge;
 
-/* graph_when.c */
+/* graph_by_tenth.c */
 extern const char *const lab_graph_tenths[], *const lab_graph_told_rows[], *const lab_graph_told_columns[];
-lab_measure_run lab_graph_when_measure, lab_graph_told_measure;
-lab_judge_entry_beside lab_graph_when_judge, lab_graph_told_judge;
+lab_measure_run lab_graph_by_tenth_measure, lab_graph_told_measure;
+lab_judge_entry_beside lab_graph_by_tenth_judge, lab_graph_told_judge;
 
-/* graph_whose.c */
+/* graph_by_page.c */
 extern const char *const lab_graph_classes[];
-lab_measure_run lab_graph_whose_measure;
-lab_judge_entry_beside lab_graph_whose_judge;
+lab_measure_run lab_graph_by_page_measure;
+lab_judge_entry_beside lab_graph_by_page_judge;
 
 /*
  * graph_compound.c. After the rows that are shown come rows of the same cells' raw figures: pages lost directly, and

@@ -182,11 +182,6 @@ lab_holding lab_holds_if_more(lab_comparison comparison)
     return comparison == LAB_MORE ? LAB_HOLDS : comparison == LAB_OPEN ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
 }
 
-lab_holding lab_holds_if_not_more(lab_comparison comparison)
-{
-    return comparison == LAB_NOT_MORE ? LAB_HOLDS : comparison == LAB_OPEN ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
-}
-
 lab_holding lab_holds_if_all_more(const lab_outcomes *outcomes)
 {
     return outcomes->not_more ? LAB_DOES_NOT_HOLD : outcomes->open ? LAB_UNJUDGED : LAB_HOLDS;

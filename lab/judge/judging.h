@@ -71,10 +71,9 @@ typedef struct lab_outcomes {
 
 void lab_outcomes_add(lab_outcomes *outcomes, lab_comparison comparison);
 
-/* What becomes of a claim that two figures are equal, that one is larger, or that it is not larger. */
+/* What becomes of a claim that two figures are equal, or that one is larger. */
 lab_holding lab_holds_if_equal(lab_relation relation);
 lab_holding lab_holds_if_more(lab_comparison comparison);
-lab_holding lab_holds_if_not_more(lab_comparison comparison);
 
 /* The same for several comparisons, all of which must come out as claimed. */
 lab_holding lab_holds_if_all_more(const lab_outcomes *outcomes);

@@ -80,9 +80,9 @@ lab_judge_entry lab_kinds_recrawl_judge, lab_kinds_recrawl_all_judge, lab_kinds_
 enum { LAB_LOST_CRAWLS = 4 };
 double lab_lost_in_all(const double *rates, unsigned bits, unsigned from, unsigned crawls);
 
-/* kinds_which.c */
-extern const char *const lab_tenth_names[], *const lab_which_columns[];
-lab_measure_run lab_kinds_which_measure;
-lab_judge_entry lab_kinds_which_judge;
+/* kinds_delayed.c */
+extern const char *const lab_tenth_names[], *const lab_delayed_columns[];
+lab_measure_run lab_kinds_delayed_measure;
+lab_judge_entry lab_kinds_delayed_judge;
 
 #endif

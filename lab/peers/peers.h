@@ -112,8 +112,8 @@ extern const char *const lab_peer_deeds[], *const lab_peer_time_sizes[];
 lab_measure_run lab_peers_time_measure, lab_peers_speed_measure;
 lab_judge_entry lab_peers_time_judge;
 
-/* peers_can.c */
+/* peers_abilities.c */
 extern const char *const lab_peer_abilities[];
-lab_measure_run lab_peers_can_measure;
+lab_measure_run lab_peers_abilities_measure;
 
 #endif

@@ -68,14 +68,14 @@ lab_measure_run lab_streams_8_measure, lab_streams_16_measure, lab_streams_64_me
     lab_streams_repeats_measure, lab_streams_memory_measure;
 lab_judge_entry lab_streams_lost_judge, lab_streams_repeats_judge, lab_streams_memory_judge;
 
-/* streams_when.c */
+/* streams_by_tenth.c */
 extern const char *const lab_streams_tenths[];
-lab_measure_run lab_streams_when_measure;
-lab_judge_entry lab_streams_when_judge;
+lab_measure_run lab_streams_by_tenth_measure;
+lab_judge_entry lab_streams_by_tenth_judge;
 
-/* streams_what.c */
-extern const char *const lab_streams_what_columns[], *const lab_streams_forms[];
-lab_measure_run lab_streams_what_measure, lab_streams_canon_measure;
+/* streams_properties.c */
+extern const char *const lab_streams_properties_columns[], *const lab_streams_forms[];
+lab_measure_run lab_streams_properties_measure, lab_streams_canon_measure;
 lab_judge_entry lab_streams_canon_judge;
 
 #endif

@@ -84,6 +84,8 @@ const char *vidi_strerror(int error)
         return "part of what was committed is gone";
     case VIDI_ERATE:
         return "the merged set would lose many more pages than was asked for";
+    case VIDI_EOWNED:
+        return "the set belongs to another program";
     case VIDI_INVALID:
         return "not a URL";
     default:

@@ -68,8 +68,8 @@ bool vidi__latch_prepare(void)
 
 /*
  * Every thread of the process passes a full barrier. The kernel may refuse in a child of fork(), which must register
- * again, or because a filter of system calls was installed in the meantime. Then time must do: a processor keeps a store
- * to itself for far less than this.
+ * again, or because a filter of system calls was installed in the meantime. Then time must do: a processor keeps a
+ * store to itself for far less than this.
  */
 static void pass_barrier(void)
 {

@@ -11,18 +11,18 @@
  *
  * A thread that finds it taken tries again for a microsecond or two, then queues up and sleeps. Whoever releases the
  * latch wakes the first in the queue (WOKEN) and does not wait for it: until that thread runs, others may take the
- * latch, which keeps the processor busy meanwhile. If the thread then finds the latch taken again, it insists (INSISTS):
- * nobody else gets the latch before it. It insists at once if the latch is shared, since those that share it may take
- * turns without end. So a stream of lookups cannot keep an add out, nor a stream of adds a lookup.
+ * latch, which keeps the processor busy meanwhile. If the thread then finds the latch taken again, it insists
+ * (INSISTS): nobody else gets the latch before it. It insists at once if the latch is shared, since those that share it
+ * may take turns without end. So a stream of lookups cannot keep an add out, nor a stream of adds a lookup.
  *
  * Sharing costs more than being alone, because those inside need further locks. So callers that could share the latch
  * try to have it alone first (vidi__latch_try_alone). That would be bad for threads that could work in parallel: hence
  * the latch remembers that two have met, and refuses the next VIDI__LATCH_REFUSALS attempts.
  *
- * Even locked instructions cost something: nothing behind one starts before it is done, so a thread that makes many short
- * calls waits for memory in each of them. Therefore a latch that one thread has had alone VIDI__LATCH_STREAK times in a
- * row is lent to that thread. It then stays taken between the calls (ALONE and LENT), and its borrower goes in and out
- * with plain stores. Another thread that finds the latch lent recalls it:
+ * Even locked instructions cost something: nothing behind one starts before it is done, so a thread that makes many
+ * short calls waits for memory in each of them. Therefore a latch that one thread has had alone VIDI__LATCH_STREAK
+ * times in a row is lent to that thread. It then stays taken between the calls (ALONE and LENT), and its borrower goes
+ * in and out with plain stores. Another thread that finds the latch lent recalls it:
  *
  *     borrower                                       thread that recalls
  *     inside = 1                                     set RECALLED
@@ -35,8 +35,8 @@
  * later as well, and sees RECALLED. A recall takes microseconds, which is why lending takes a streak. Where the kernel
  * has no membarrier, nothing is lent.
  *
- * A borrower may stop for long just before it stores, and store when the latch was recalled long ago. So a latch that was
- * lent to a thread is lent to no other before that thread has taken it in the usual way.
+ * A borrower may stop for long just before it stores, and store when the latch was recalled long ago. So a latch that
+ * was lent to a thread is lent to no other before that thread has taken it in the usual way.
  */
 #ifndef VIDI_BASE_LATCH_H
 #define VIDI_BASE_LATCH_H
@@ -138,8 +138,8 @@ static inline void vidi__latch_leave(vidi__latch *latch)
 }
 
 /*
- * Goes in if the latch is lent to this thread. `inside` is loaded in acquire order because this may be a new thread with
- * the number of one that has ended.
+ * Goes in if the latch is lent to this thread. `inside` is loaded in acquire order because this may be a new thread
+ * with the number of one that has ended.
  */
 static inline bool vidi__latch_enter(vidi__latch *latch)
 {

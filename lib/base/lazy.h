@@ -1,6 +1,6 @@
 /*
- * An array of 64-bit words that are all zero at first. Its memory is allocated in pieces, each when somebody is about to
- * write to it. So an array of any size is made at once, and takes as much memory as was touched.
+ * An array of 64-bit words that are all zero at first. Its memory is allocated in pieces, each when somebody is about
+ * to write to it. So an array of any size is made at once, and takes as much memory as was touched.
  *
  *     pieces  | 0 | 1 | 2 | 3 | …       those that nobody has written to share one piece of zeros, which is only read
  *
@@ -16,9 +16,9 @@
 #define VIDI__LAZY_WORDS (VIDI__LAZY_BYTES / 8)
 
 /*
- * How large pieces are. An add that writes to twenty places of a new array may touch as many pieces, and clearing twenty
- * times 2 MiB takes 10 ms. Besides, an allocator rounds the last piece up, by a fifth if it has four sizes for each power
- * of two. That is too much of a small array, which is therefore divided further.
+ * How large pieces are. An add that writes to twenty places of a new array may touch as many pieces, and clearing
+ * twenty times 2 MiB takes 10 ms. Besides, an allocator rounds the last piece up, by a fifth if it has four sizes for
+ * each power of two. That is too much of a small array, which is therefore divided further.
  */
 typedef enum vidi__lazy_pieces {
     VIDI__LAZY_COARSE, /* 2 MiB: for adds that write to one or two places */

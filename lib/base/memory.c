@@ -88,21 +88,35 @@ int vidi__memory_init(vidi__memory *memory, const vidi_allocator *allocator, uin
     memory->borrowed = NULL;
     memory->borrowed_bytes = 0;
     memory->promised = 0;
+    atomic_init(&memory->aside, 0);
     atomic_init(&memory->used, 0);
     return VIDI_OK;
 }
 
 static int over_limit(const vidi__memory *memory, uint64_t used, uint64_t bytes)
 {
-    return vidi__fail(VIDI_ELIMIT, "another %s would exceed the memory limit of %s (in use: %s)",
+    uint64_t aside = atomic_load_explicit(&memory->aside, memory_order_relaxed);
+    return vidi__fail(VIDI_ELIMIT, "another %s would exceed the memory limit of %s (in use: %s%s%s)",
                       vidi__human_bytes(bytes).text, vidi__human_bytes(memory->limit).text,
-                      vidi__human_bytes(used).text);
+                      vidi__human_bytes(used).text, aside ? ", kept free: " : "",
+                      aside ? vidi__human_bytes(aside).text : "");
+}
+
+void vidi__memory_put_aside(vidi__memory *memory, uint64_t bytes)
+{
+    atomic_store_explicit(&memory->aside, bytes, memory_order_relaxed);
+}
+
+static bool fits(const vidi__memory *memory, uint64_t used, uint64_t bytes)
+{
+    uint64_t most = memory->limit - atomic_load_explicit(&memory->aside, memory_order_relaxed);
+    return used <= most && bytes <= most - used;
 }
 
 int vidi__memory_check(const vidi__memory *memory, uint64_t bytes)
 {
     uint64_t used = vidi__memory_used(memory);
-    if (used > memory->limit || bytes > memory->limit - used)
+    if (!fits(memory, used, bytes))
         return over_limit(memory, used, bytes);
     return VIDI_OK;
 }
@@ -128,7 +142,7 @@ static int book(vidi__memory *memory, uint64_t bytes)
 {
     uint64_t used = vidi__memory_used(memory);
     do {
-        if (used > memory->limit || bytes > memory->limit - used || bytes > SIZE_MAX / 2)
+        if (!fits(memory, used, bytes) || bytes > SIZE_MAX / 2)
             return over_limit(memory, used, bytes);
     } while (!atomic_compare_exchange_weak_explicit(&memory->used, &used, used + bytes, memory_order_relaxed,
                                                     memory_order_relaxed));

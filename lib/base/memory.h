@@ -18,6 +18,7 @@
 typedef struct vidi__memory {
     vidi_allocator hook;
     uint64_t limit;
+    _Atomic uint64_t aside; /* bytes of the limit that stay free */
     _Atomic uint64_t used;
     uint64_t promised;    /* words of arrays that are allocated later; their owner is alone when it changes */
     const void *borrowed; /* start of the mapping; NULL if there is none */
@@ -44,6 +45,9 @@ void vidi__release(vidi__memory *memory, void *ptr, uint64_t bytes, size_t align
  */
 int vidi__promise(vidi__memory *memory, uint64_t words);
 void vidi__promise_end(vidi__memory *memory, uint64_t words);
+
+/* Keeps this many bytes of the limit free from now on: allocations fail before they are used. */
+void vidi__memory_put_aside(vidi__memory *memory, uint64_t bytes);
 
 /* Would this many more bytes stay within the limit? VIDI_ELIMIT with a message if not. */
 int vidi__memory_check(const vidi__memory *memory, uint64_t bytes);

@@ -140,7 +140,7 @@ static int pipe_read(vidi__reader *reader, void *data, uint64_t bytes)
 
 /* ---- both ---- */
 
-/* The thread leaves signals to the program's own threads, but not SIGBUS: what it reads may be mapped (store/guard.h). */
+/* The thread leaves signals to the program's threads, but not SIGBUS: what it reads may be mapped (store/guard.h). */
 static int start(channel *self)
 {
     sigset_t all, before;

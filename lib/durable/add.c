@@ -94,9 +94,9 @@ static int stage_add(vidi_set *set, const vidi__work *work, size_t i, vidi__u128
 }
 
 /*
- * Pages lost per NEW answer now. Computing the error rate takes long in some kinds, and hardly changes it while URLs are
- * staged: what was computed is used until the filter has 2^-15 more URLs. The rate grows with at most the 32nd power of
- * their number, so it is too low by less than a thousandth.
+ * Pages lost per NEW answer now. Computing the error rate takes long in some kinds, and hardly changes it while URLs
+ * are staged: what was computed is used until the filter has 2^-15 more URLs. The rate grows with at most the 32nd
+ * power of their number, so it is too low by less than a thousandth.
  */
 static double lost_each(vidi_set *set)
 {
@@ -208,7 +208,7 @@ static int stage_hashed(vidi_set *set, const vidi__work *work, vidi__u128 *hashe
     vidi__durable_hash(set, work, hashes);
     VIDI__TRY(ask_filter(set, work, hashes, answers));
     pthread_mutex_lock(&durable->staging_lock);
-    int code = vidi__staging_reserve(&durable->staging, work->count, bytes_of(&durable->staging, work));
+    int code = vidi__staging_reserve_for_filter(&durable->staging, work->count, bytes_of(&durable->staging, work));
     if (code == VIDI_OK) {
         memcpy(work->verdicts, answers, work->count);
         code = durable->manual ? stage_adds(set, work, hashes, pending) : stage_and_log(set, work, hashes, pending);
@@ -243,6 +243,9 @@ static int check_length(const vidi_set *set, const vidi_str *urls, size_t n)
 int vidi__durable_add(vidi_set *set, const vidi__work *work, vidi__pending *pending)
 {
     VIDI__TRY(vidi__durable_state(set));
+    if (VIDI__UNLIKELY(set->durable->full && !set->durable->frozen))
+        return vidi__fail(VIDI_ELIMIT, "the memory limit of %s leaves no room for more URLs",
+                          vidi__human_bytes(set->memory.limit).text);
     VIDI__TRY(check_length(set, work->urls, work->count));
     if (atomic_load_explicit(&set->durable->uses_staging, memory_order_relaxed))
         return add_to_staging(set, work, pending);
@@ -354,7 +357,7 @@ static int stage_removal(vidi_set *set, vidi_str url, vidi__u128 hash, vidi__pen
     vidi__durable *durable = set->durable;
     vidi__staging *staging = &durable->staging;
     uint64_t position, reserved = 0;
-    VIDI__TRY(vidi__staging_reserve(staging, 1, staging->keeps_bytes ? url.len : 0));
+    VIDI__TRY(vidi__staging_reserve_for_filter(staging, 1, staging->keeps_bytes ? url.len : 0));
     if (!durable->manual)
         VIDI__TRY(vidi__write_reserve(set, &url, 1, &reserved));
     pending->from = vidi__staging_next(staging);

@@ -71,7 +71,7 @@ static void forget_done(vidi__staging *staging, uint64_t at, const uint8_t *verd
             vidi__staging_undo(staging, staging->first + at + i, staging->first + at + i + 1);
 }
 
-int vidi__durable_apply(vidi_set *set, uint64_t to)
+static int apply(vidi_set *set, uint64_t to)
 {
     vidi__staging *staging = &set->durable->staging;
     uint64_t end = to - staging->first < staging->logged ? to - staging->first : staging->logged, at = 0;
@@ -99,6 +99,19 @@ int vidi__durable_apply(vidi_set *set, uint64_t to)
     }
     vidi__staging_drop(staging, at);
     vidi__durable_ready(set);
+    return code;
+}
+
+/* Tries again as long as applying frees memory of the staging area: the filter may need just that for the rest. */
+int vidi__durable_apply(vidi_set *set, uint64_t to)
+{
+    uint64_t held;
+    int code;
+    do {
+        held = vidi__staging_bytes(&set->durable->staging);
+        code = apply(set, to);
+    } while ((code == VIDI_ELIMIT || code == VIDI_EMEMORY) && vidi__staging_bytes(&set->durable->staging) < held);
+    set->durable->full = code == VIDI_ELIMIT;
     return code;
 }
 
@@ -148,20 +161,11 @@ static int log_operations(vidi_set *set, uint64_t *at, uint64_t end, vidi__recor
                           uint64_t *position)
 {
     const vidi__staging *staging = &set->durable->staging;
-    vidi__log *log = set->durable->log->log;
-    bool waited = false;
-    *position = vidi__log_end(log);
+    *position = vidi__log_end(set->durable->log->log);
     while (*at < end) {
         size_t n = run_of(staging, *at, end, VIDI__RECORD_MOST);
-        int code = log_run(set, *at, &n, *at + n < end ? form : last, position);
-        if ((code == VIDI_EMEMORY || code == VIDI_ELIMIT) && !waited) {
-            VIDI__TRY(vidi__log_wait(log, *position)); /* no memory for the log's buffer: wait until it is written */
-            waited = true;
-            continue;
-        }
-        VIDI__TRY(code);
+        VIDI__TRY(log_run(set, *at, &n, *at + n < end ? form : last, position));
         *at += n;
-        waited = false;
     }
     return VIDI_OK;
 }
@@ -250,6 +254,7 @@ static int count_hashes(void *context, const vidi__u128 *hashes, uint64_t n)
     return VIDI_OK;
 }
 
+/* A URL that was added several times is one URL. */
 int vidi__durable_count_missing(vidi_set *into, const vidi_set *from, uint64_t *missing)
 {
     const vidi__staging *staging = &from->durable->staging;
@@ -257,7 +262,7 @@ int vidi__durable_count_missing(vidi_set *into, const vidi_set *from, uint64_t *
         vidi_str url = vidi__staging_url(staging, i);
         uint8_t verdict;
         vidi__work work = work_at(from, i, &url, &verdict);
-        if (staging->kind[i] != VIDI__OP_ADD)
+        if (staging->kind[i] != VIDI__OP_ADD || vidi__staging_find(staging, staging->hash[i])->operation != i + 1)
             continue;
         VIDI__TRY(vidi__epoch_lookup(&into->memory, &into->now, &work));
         *missing += verdict == VIDI_NEW;

@@ -55,12 +55,17 @@ int vidi__commit_wait(vidi_set *set, int code, vidi__pending *pending)
     return code;
 }
 
-int vidi_commit(vidi_set *set)
+int vidi__commit_check(const vidi_set *set, uint64_t mark)
 {
-    return vidi_commit_to(set, UINT64_MAX);
+    uint64_t last = vidi__staging_next(&set->durable->staging);
+    if (set->durable->manual && mark > last)
+        return vidi__fail(VIDI_EARGUMENT, "the mark %llu is not one of this set, whose last mark is %llu",
+                          (unsigned long long)mark, (unsigned long long)last);
+    return VIDI_OK;
 }
 
-int vidi_commit_to(vidi_set *set, uint64_t mark)
+/* Commits everything, or up to a mark. */
+static int commit(vidi_set *set, bool all, uint64_t mark)
 {
     vidi__pending pending = {0};
     VIDI__TRY(check(set));
@@ -68,12 +73,28 @@ int vidi_commit_to(vidi_set *set, uint64_t mark)
     if (!durable || set->read_only || !durable->manual)
         return VIDI_OK;
     vidi__lock_alone(set);
-    int code = vidi__durable_state(set);
+    mark = all ? vidi__staging_next(&durable->staging) : mark;
+    int code = vidi__commit_check(set, mark);
+    if (code < 0) {
+        vidi__unlock(set);
+        return code;
+    }
+    code = vidi__durable_state(set);
     if (code == VIDI_OK)
         code = vidi__durable_log_operations(set, mark, &pending.position);
     vidi__commit_logged(set, code, &pending);
     vidi__unlock(set);
     return vidi__commit_wait(set, code, &pending);
+}
+
+int vidi_commit(vidi_set *set)
+{
+    return commit(set, true, 0);
+}
+
+int vidi_commit_to(vidi_set *set, uint64_t mark)
+{
+    return commit(set, false, mark);
 }
 
 static int sync_log(vidi__open_log *log)

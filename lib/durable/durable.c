@@ -9,6 +9,13 @@
 
 #include "durable/log_index.h"
 
+/* A set that is written to keeps this part of its memory limit free. */
+#define ASIDE_SHARE 32
+/* A step of room_steps, as a part of the memory limit. */
+#define ROOM_SHARE 16
+/* What an open log takes. */
+#define ASIDE_FOR_LOG (UINT64_C(128) << 10)
+
 /* ---- logs ---- */
 
 /* A number derived from the key, so that the log of one set is not taken for that of another. */
@@ -98,6 +105,16 @@ int vidi__durable_state(const vidi_set *set)
 {
     const vidi__durable *durable = set->durable;
     return durable->broken ? vidi__fail(durable->broken, "%s", durable->why) : VIDI_OK;
+}
+
+void vidi__durable_put_aside(vidi_set *set, vidi__aside when)
+{
+    uint64_t limit = set->memory.limit, aside = limit / ASIDE_SHARE;
+    if (when == VIDI__ASIDE_REPLAYING) {
+        aside = aside / 2 + ASIDE_FOR_LOG + set->durable->room_steps * (limit / ROOM_SHARE);
+        aside = aside < limit ? aside : limit;
+    }
+    vidi__memory_put_aside(&set->memory, when == VIDI__ASIDE_NONE ? 0 : aside);
 }
 
 void vidi__durable_ready(vidi_set *set)
@@ -373,9 +390,14 @@ static int attach(vidi_set *set, const char *path, const vidi_access *access, co
     vidi__durable *durable = set->durable;
     bool renamed = false;
     char why[VIDI__MESSAGE];
+    vidi_str owner = {access->owner, access->owner ? strlen(access->owner) : 0};
+    vidi__note_free(&set->memory, set->owner); /* of the snapshot that it was read from, in another folder */
+    VIDI__TRY(vidi__note_make(&set->memory, owner, &set->owner));
     VIDI__TRY(vidi__folder_create(&durable->folder, path));
     set->previous_first = set->previous_last = 0;
     int code = set->previous ? make_both_files(set, &renamed) : make_files(set, fill, &renamed);
+    if (code == VIDI_OK)
+        vidi__durable_put_aside(set, VIDI__ASIDE_WRITING);
     if (code == VIDI_OK || renamed)
         return code;
     snprintf(why, sizeof why, "%s", vidi__sentence());

@@ -74,6 +74,8 @@ typedef struct vidi__durable {
     _Atomic uint64_t log_bytes; /* of all logs since the snapshot in force */
     _Atomic uint64_t due_at;    /* the log_bytes at which the next snapshot is due */
     _Atomic uint64_t tallied;   /* vidi__record_answers at the last record */
+    unsigned room_steps;        /* how much more than usual the filter leaves while logs are replayed */
+    bool full;                  /* the memory limit has kept the filter from taking what is committed */
     int broken;                 /* the error after which nothing can be committed, until a snapshot succeeds */
     char why[VIDI__MESSAGE];    /* its message */
     vidi__bundle replayed;      /* how the numbers go on in the log that was replayed last */
@@ -102,6 +104,12 @@ int vidi__durable_attach_filled(vidi_set *set, const char *path, const vidi_acce
 
 /* Allocates set->durable and installs the table of functions. */
 int vidi__durable_alloc(vidi_set *set, const vidi_access *access);
+/*
+ * Keeps part of the memory limit free from now on, so that the set can be opened again with the same limit. While logs
+ * are replayed, what the buffers of the open log will take stays free, too.
+ */
+typedef enum vidi__aside { VIDI__ASIDE_NONE, VIDI__ASIDE_WRITING, VIDI__ASIDE_REPLAYING } vidi__aside;
+void vidi__durable_put_aside(vidi_set *set, vidi__aside when);
 /* Must be called when something has changed that `uses_staging` depends on. */
 void vidi__durable_ready(vidi_set *set);
 /* Drops all staged operations and prepares the staging area for the set's new filter. */
@@ -249,6 +257,8 @@ int vidi__replay_end(vidi__replay *self, int code, bool damaged);
 
 /* The mark after everything answered so far; 0 unless the caller commits. */
 uint64_t vidi__durable_mark(vidi_set *set);
+/* VIDI_EARGUMENT if the set cannot have given this mark. The caller holds the lock exclusively. */
+int vidi__commit_check(const vidi_set *set, uint64_t mark);
 /* After a commit has been logged: applies what is logged, and pins the log if its sync must be waited for. */
 void vidi__commit_logged(vidi_set *set, int code, vidi__pending *pending);
 /* After the set's lock has been released: waits for that sync. */

@@ -16,6 +16,8 @@ uint64_t vidi__index_chunk = UINT64_C(1) << 17;
 #define CHUNK_BYTES (vidi__index_chunk * 18)
 /* Room for hashes: a chunk, and a bundle that must not be cut. */
 #define ROOM_HASHES (2 * vidi__index_chunk)
+/* No index is built if that would take more than a quarter of the memory that is left below the limit. */
+#define ROOM_LEFT 4
 /* So many segments of a size are merged. */
 #define MERGED 4
 _Static_assert(MERGED <= VIDI__SEGMENT_MERGE_MOST, "they can be merged at once");
@@ -265,6 +267,7 @@ static int add_chunk(vidi__index_builder *self, uint64_t synced)
 {
     vidi__u128 *hashes; /* and room to sort them */
     uint64_t bytes = 2 * ROOM_HASHES * sizeof *hashes;
+    VIDI__TRY(vidi__memory_check(self->memory, ROOM_LEFT * bytes)); /* adds must not fail for the sake of an index */
     VIDI__TRY(vidi__alloc(self->memory, &hashes, bytes, _Alignof(vidi__u128)));
     int code = write_chunk(self, synced, hashes);
     vidi__release(self->memory, hashes, bytes, _Alignof(vidi__u128));
@@ -309,7 +312,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* The thread blocks all signals: they are for the program's own threads. But SIGBUS tells that a mapped file was cut. */
+/* The thread leaves signals to the program's threads, but not SIGBUS, which tells that a mapped file was cut. */
 static void start(vidi__index_builder *self)
 {
     sigset_t most, before;

@@ -34,7 +34,8 @@ typedef struct vidi__gather {
 
 /*
  * Reads the log from stretch->from on, but not beyond `to`, and adds to the stretch. At most `most` hashes are taken,
- * and those of one record or bundle more. VIDI_ECANNOT if the stretch cannot be indexed, VIDI_EDAMAGED if it is damaged.
+ * and those of one record or bundle more. VIDI_ECANNOT if the stretch cannot be indexed, VIDI_EDAMAGED if it is
+ * damaged.
  */
 int vidi__gather_read(vidi__gather *self, vidi__memory *memory, int folder, uint64_t to);
 

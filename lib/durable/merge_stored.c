@@ -2,12 +2,12 @@
  * Merging sets on disk into a new one, without holding that one in memory.
  *
  *     1  map the sets, verify them, and check that they fit
- *     2  measure their union: how many URLs it has, and its error rate      (filters/union.h)
+ *     2  measure their union: how many URLs it has with those in the logs, and its error rate      (filters/union.h)
  *     3  write the union as the first snapshot of the new set, in pieces
  *     4  write what the logs of the sets have to the log of the new one     (the snapshot is not in force before that)
  *
  * While it is made, the new set has a filter that only knows how to be saved: the union. What merge_into of the other
- * sets adds to it or removes from it goes to the log.
+ * sets adds to it or removes from it is counted in step 2, and goes to the log in step 4.
  *
  * Memory: what mapping the sets takes, which includes what is in their logs, as much again for the new log, 8 bytes for
  * each 64 KiB of the new snapshot, and for a fingerprint table a 64th of that.
@@ -25,8 +25,11 @@ typedef struct merging {
     vidi_set *into;
     vidi_set **sets;
     const vidi__filter **parts;
+    uint64_t *logged; /* URLs that are in the log of a set and not in its filter */
     vidi__union all;
     vidi__union_filter filter; /* of `into` */
+    size_t at;                 /* the set whose operations are being counted */
+    vidi__staging met;         /* the URLs that have been counted */
 } merging;
 
 /* ---- the sets ---- */
@@ -61,12 +64,74 @@ static int open_set(merging *self, size_t i)
     return set->mapped ? vidi__set_intact(set, vidi__set_verify(set)) : VIDI_OK;
 }
 
-/* ---- operations of the sets' logs, on their way to the log of the new set ---- */
+/* ---- operations of the sets' logs ---- */
 
 static merging *merging_of(vidi__filter *filter)
 {
     return (merging *)((char *)filter - offsetof(merging, filter));
 }
+
+static vidi__u128 hash_of(const merging *self, const vidi__item *item)
+{
+    const vidi__epoch *epoch = &self->into->now;
+    return vidi__epoch_needs_hash_only(epoch) ? item->url.hash : vidi__durable_url_hash(epoch, item->url.str);
+}
+
+/* Calls the filter's functions for each operation; returns the error of the set that failed. */
+static int pass_operations(const merging *self, size_t i)
+{
+    return in_set(self, i, self->sets[i]->persistence->merge_into(self->into, self->sets[i]));
+}
+
+/* ---- counting them ---- */
+
+/*
+ * sizes[i] is about the union of the first i + 1 sets. A URL of a log is one more in each union from that of its own
+ * set on, until a filter joins that has it too. Here `more` is the difference to the union before. A URL of several
+ * logs counts once, in the first of them.
+ */
+static int count_add(vidi__filter *filter, const vidi__item *item)
+{
+    merging *self = merging_of(filter);
+    vidi__union_size *sizes = self->all.sizes;
+    vidi__u128 hash = hash_of(self, item);
+    size_t first = 0;
+    if (vidi__staging_delta(&self->met, hash) > 0)
+        return VIDI_SEEN;
+    VIDI__TRY(vidi__staging_reserve(&self->met, 1, 0));
+    vidi__staging_add(&self->met, VIDI__OP_ADD, hash, (vidi_str){NULL, 0});
+    while (first < self->count && self->parts[first]->kind->has(self->parts[first], item) != VIDI_SEEN)
+        first++;
+    if (first > self->at) {
+        sizes[self->at].more++;
+        if (first < self->count)
+            sizes[first].more--;
+    }
+    return VIDI_NEW;
+}
+
+static int ignore_remove(vidi__filter *filter, const vidi__item *item)
+{
+    (void)filter, (void)item;
+    return VIDI_OK;
+}
+
+static int count_operations(merging *self)
+{
+    vidi__union_size *sizes = self->all.sizes;
+    self->filter.kind.add = count_add;
+    self->filter.kind.remove = ignore_remove;
+    for (self->at = 0; self->at < self->count; self->at++) {
+        VIDI__TRY(pass_operations(self, self->at));
+        VIDI__TRY(in_set(self, self->at, vidi__merge_count_logged(self->sets[self->at], &self->logged[self->at])));
+    }
+    for (size_t i = 1; i < self->count; i++)
+        sizes[i].more += sizes[i - 1].more;
+    vidi__staging_free(&self->met);
+    return VIDI_OK;
+}
+
+/* ---- passing them on to the log of the new set ---- */
 
 static int log_operation(merging *self, vidi__operation kind, const vidi__item *item)
 {
@@ -85,7 +150,7 @@ static int log_once(merging *self, const vidi__item *item)
 {
     vidi_set *into = self->into;
     vidi__staging *staging = &into->durable->staging;
-    vidi__u128 hash = into->durable->hash_only ? item->url.hash : vidi__durable_url_hash(&into->now, item->url.str);
+    vidi__u128 hash = hash_of(self, item);
     if (vidi__staging_delta(staging, hash) > 0 || self->filter.kind.has(&self->filter.base, item) == VIDI_SEEN)
         return VIDI_SEEN;
     VIDI__TRY(vidi__staging_reserve(staging, 1, item->url.str.len));
@@ -112,9 +177,12 @@ static int log_remove(vidi__filter *filter, const vidi__item *item)
 /* A vidi__durable_fill. */
 static int log_operations(vidi_set *into, void *context)
 {
-    const merging *self = context;
+    merging *self = context;
+    (void)into;
+    self->filter.kind.add = log_add;
+    self->filter.kind.remove = log_remove;
     for (size_t i = 0; i < self->count; i++)
-        VIDI__TRY(in_set(self, i, self->sets[i]->persistence->merge_into(into, self->sets[i])));
+        VIDI__TRY(pass_operations(self, i));
     return VIDI_OK;
 }
 
@@ -135,11 +203,7 @@ static int make_into(merging *self)
     into->now.hash = like->now.hash;
     VIDI__TRY(vidi__epoch_copy_key(&into->now, &into->memory, &like->now));
     vidi__union_filter_init(&self->filter, &self->all);
-    self->filter.kind.add = log_add;
-    self->filter.kind.remove = log_remove;
     into->now.filter = &self->filter.base;
-    for (size_t i = 0; i < self->count; i++) /* the pages that any has lost */
-        vidi__epoch_lose(&into->now, vidi__epoch_lost(&self->sets[i]->now));
     return VIDI_OK;
 }
 
@@ -153,22 +217,38 @@ static int check_rate(const merging *self)
         double own;
         if (sizes[i].fp <= most || (i && sizes[i].fp <= sizes[i - 1].fp))
             continue;
-        VIDI__TRY(part->kind->fp_merged(part, part, sizes[i].more, &own));
+        VIDI__TRY(part->kind->fp_merged(part, part, self->logged[i], &own));
         if (sizes[i].fp > own)
             return in_set(self, i, vidi__merge_refuse(sizes[i].fp, &self->into->recipe));
     }
     return VIDI_OK;
 }
 
-/* Logged URLs that none of the filters has are added to the union; a URL of several logs counts several times. */
+/* The same as merging one set after the other would report. */
+static double total_lost(const merging *self)
+{
+    double lost = 0;
+    vidi__union_size before = {0};
+    for (size_t i = 0; i < self->count; i++) {
+        const vidi__union_size *size = &self->all.sizes[i];
+        vidi__merge_growth growth = {.urls = vidi__filter_count(self->parts[i]) + self->logged[i],
+                                     .joined = (int64_t)(size->count - before.count),
+                                     .inserted = (int64_t)(size->more - before.more),
+                                     .fp = size->fp};
+        if (growth.inserted < 0) /* URLs of earlier logs, which this filter has too */
+            growth.joined += growth.inserted;
+        lost = vidi__merge_lost(lost, vidi__epoch_lost(&self->sets[i]->now), growth);
+        before = *size;
+    }
+    return lost;
+}
+
 static int measure(merging *self)
 {
-    uint64_t more = 0;
-    for (size_t i = 0; i < self->count; i++) {
-        VIDI__TRY(in_set(self, i, self->sets[i]->persistence->count_missing(self->into, self->sets[i], &more)));
-        self->all.sizes[i].more = more;
-    }
-    return vidi__union_measure(&self->filter);
+    VIDI__TRY(count_operations(self));
+    VIDI__TRY(vidi__union_measure(&self->filter));
+    vidi__epoch_set_lost(&self->into->now, total_lost(self));
+    return VIDI_OK;
 }
 
 /* A mapped file that was truncated meanwhile reads as zeros. */
@@ -205,6 +285,8 @@ static int allocate(merging *self)
     vidi__memory *memory = &self->into->memory;
     VIDI__TRY(vidi__alloc_zeroed(memory, &self->sets, self->count * sizeof *self->sets, _Alignof(void *)));
     VIDI__TRY(vidi__alloc_zeroed(memory, &self->parts, self->count * sizeof *self->parts, _Alignof(void *)));
+    VIDI__TRY(vidi__alloc_zeroed(memory, &self->logged, self->count * sizeof *self->logged, 8));
+    vidi__staging_init(&self->met, memory, false);
     self->all = (vidi__union){.memory = memory, .parts = self->parts, .count = self->count};
     return vidi__alloc_zeroed(memory, &self->all.sizes, self->count * sizeof *self->all.sizes, 8);
 }
@@ -216,6 +298,8 @@ static void release(merging *self)
         vidi_close(self->sets[i]);
     vidi__union_end(&self->all);
     vidi__release(memory, self->all.sizes, self->count * sizeof *self->all.sizes, 8);
+    vidi__staging_free(&self->met);
+    vidi__release(memory, self->logged, self->count * sizeof *self->logged, 8);
     vidi__release(memory, self->parts, self->count * sizeof *self->parts, _Alignof(void *));
     vidi__release(memory, self->sets, self->count * sizeof *self->sets, _Alignof(void *));
 }

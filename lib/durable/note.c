@@ -52,6 +52,7 @@ static int commit_note(vidi_set *set, uint64_t mark, vidi_str bytes, uint64_t *p
 {
     vidi__note *note;
     VIDI__TRY(vidi__durable_state(set));
+    VIDI__TRY(vidi__commit_check(set, mark));
     VIDI__TRY(vidi__note_make(&set->memory, bytes, &note));
     int code = log_bundle(set, mark, bytes, position);
     if (code < 0)

@@ -54,6 +54,25 @@ int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream
     return settle_in(set, path, &mine);
 }
 
+int vidi_attach(vidi_set *set, const char *path, const vidi_access *access)
+{
+    vidi_access mine;
+    if (!set || !path)
+        return vidi__fail(VIDI_EARGUMENT, "set or path is NULL");
+    VIDI__TRY(take_new(&mine, access));
+    VIDI__TRY(vidi__set_writable(set));
+    if (set->persistence)
+        return vidi__fail(VIDI_ECANNOT, "the set lives in a folder already");
+    if (set->arrival)
+        return vidi__fail(VIDI_ECANNOT, "the set awaits a piece");
+    if (set->previous) /* two epochs are written one after the other */
+        return vidi__fail(VIDI_ECANNOT, "the set keeps its previous epoch; call vidi_drop_previous first");
+    int code = vidi__durable_attach(set, path, &mine);
+    if (code < 0 && set->persistence)
+        set->persistence->close(set);
+    return code;
+}
+
 int vidi_open_with(vidi_set **set, const char *path, const vidi_access *access)
 {
     vidi_access mine;

@@ -19,6 +19,8 @@
  * After this many tries it gives up.
  */
 #define TRIES 100
+/* How often it is opened with a filter that grows less. */
+#define ROOM_STEPS 4
 
 /* ---- the snapshot ---- */
 
@@ -224,6 +226,8 @@ typedef struct opening {
     vidi__logs logs;
     bool no_index; /* read all of the logs */
     bool again;    /* the next attempt must do so */
+    unsigned room; /* the filter leaves more room in the memory limit, in steps */
+    bool full;     /* the limit was reached while the logs were replayed, or the log opened */
 } opening;
 
 /* Commits go to the last log if it ends cleanly, and to a new one otherwise. */
@@ -259,8 +263,10 @@ static int start_writing(vidi_set *set, opening *self)
     logs->found.first = set->previous_first ? set->previous_first : durable->snapshot;
     vidi__end_begin(&durable->end, durable->folder.handle, durable->folder.lock.handle, &logs->found);
     atomic_store_explicit(&durable->tallied, vidi__record_answers(set), memory_order_relaxed);
-    if (is_damaged(&durable->recovery) || logs->ragged)
+    if (is_damaged(&durable->recovery) || logs->ragged) {
+        VIDI__TRY(vidi__durable_apply(set, UINT64_MAX));
         return vidi__snapshot_replace(set, (listed > last ? listed : last) + 1);
+    }
     VIDI__TRY(vidi__logs_sync(logs, durable->snapshot));
     /* The process that renamed the snapshot may have died before it synced the folder. */
     VIDI__TRY(vidi__folder_sync(&durable->folder));
@@ -273,6 +279,7 @@ static int take_over(vidi_set *set, opening *self, uint64_t bytes)
     VIDI__TRY(vidi__durable_alloc(set, self->access));
     vidi__durable *durable = set->durable;
     vidi__logs *logs = &self->logs;
+    durable->room_steps = self->room;
     uint64_t first = self->contents.snapshot, last = self->contents.last_log, listed = vidi__end_last(&logs->known);
     durable->folder = self->folder;
     self->folder.handle = self->folder.lock.handle = -1;
@@ -288,6 +295,7 @@ static int take_over(vidi_set *set, opening *self, uint64_t bytes)
     if (is_damaged(&durable->recovery) && !(self->access->flags & VIDI_ACCEPT_DAMAGE))
         return refuse_damage(&durable->recovery);
     VIDI__TRY(start_writing(set, self));
+    vidi__durable_put_aside(set, VIDI__ASIDE_WRITING);
     vidi__snapshot_set_due(durable);
     vidi__folder_tidy(&durable->folder, durable->snapshot, set->previous_first, set->previous_last);
     return VIDI_OK;
@@ -345,12 +353,33 @@ static bool has_changed(const opening *self, const char *path)
     return changed;
 }
 
+/* A set that a program keeps in step with its own files may be changed by that program alone. */
+static int check_owner(const vidi_set *set, const vidi_access *access)
+{
+    const vidi__note *owner = set->owner;
+    size_t length = owner ? owner->len : 0;
+    const char *caller = access->owner ? access->owner : "";
+    if (access->flags & VIDI_READ_ONLY ||
+        (strlen(caller) == length && (!owner || memcmp(owner->bytes, caller, length) == 0)))
+        return VIDI_OK;
+    if (!owner)
+        return vidi__fail(VIDI_EOWNED, "the set does not belong to '%s', which did not make it", caller);
+    return vidi__fail(
+        VIDI_EOWNED,
+        "the set belongs to '%.*s', and no other program may change it, because the two would not fit together any "
+        "more; read it, or change a copy (vidi export, vidi import)",
+        (int)length, owner->bytes);
+}
+
 static int open_once(vidi_set **set, opening *self)
 {
     uint64_t bytes;
     VIDI__TRY(load_or_map(set, &self->folder, self->contents.snapshot, self->access, &bytes));
-    int code = take_over(*set, self, bytes);
+    int code = check_owner(*set, self->access);
+    if (code == VIDI_OK)
+        code = take_over(*set, self, bytes);
     if (code < 0) {
+        self->full = code == VIDI_ELIMIT && !(*set)->mapped;
         self->again = !self->no_index && index_is_unfit(*set);
         self->no_index |= self->again;
         vidi_close(*set);
@@ -383,12 +412,18 @@ static bool is_of_one_moment(const opening *self, const vidi_set *set, int code)
     return fine || settled || !has_changed(self, self->path);
 }
 
+/*
+ * At its memory limit a set has its last URLs in the staging area, because the filter could not grow beside that. When
+ * the logs are replayed, the staging area is empty and the filter may grow, and then there is no room for the rest. So
+ * an opening that reaches the limit is repeated with a filter that grows less.
+ */
 static int open_folder(vidi_set **set, const char *path, const vidi_access *access)
 {
     bool reads = access->flags & VIDI_READ_ONLY, settled = false, no_index = false;
     int code = VIDI_EABSENT;
+    unsigned room = 0;
     for (int i = 0; i < TRIES && !settled; i++) {
-        opening self = {.path = path, .access = access, .no_index = no_index};
+        opening self = {.path = path, .access = access, .no_index = no_index, .room = room};
         vidi_close(*set);
         *set = NULL;
         self.folder.handle = self.folder.lock.handle = -1;
@@ -398,7 +433,9 @@ static int open_folder(vidi_set **set, const char *path, const vidi_access *acce
             code = open_once(set, &self);
         vidi__folder_close(&self.folder);
         no_index = self.no_index;
-        settled = !reads || (!self.again && is_of_one_moment(&self, *set, code));
+        bool tight = self.full && room < ROOM_STEPS;
+        room += tight;
+        settled = !tight && (!reads || (!self.again && is_of_one_moment(&self, *set, code)));
         if (code == VIDI_EDIFFERS || (code == VIDI_EABSENT && found))
             code = vidi__fail_in("damaged", VIDI_EFORMAT);
     }

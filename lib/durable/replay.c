@@ -92,16 +92,31 @@ static int stage_added(vidi_set *set, const batch *what)
     return VIDI_OK;
 }
 
+/* Stages the adds that the filter did not take. */
+static int stage_untried(vidi_set *set, const batch *what, const uint8_t *verdicts)
+{
+    for (size_t i = 0; i < what->n; i++) {
+        batch one = {what->kind, 1, what->hashes + i, what->urls ? what->urls + i : NULL, what->charged};
+        if (verdicts[i] == VIDI_UNTRIED)
+            VIDI__TRY(stage_added(set, &one));
+    }
+    return VIDI_OK;
+}
+
+/* If the filter reaches the memory limit, the rest stays staged, as it was when the set was closed. */
 static int apply_batch(vidi_set *set, const batch *what)
 {
     vidi__tally tally = {0}; /* the counters come from the log itself */
     uint8_t verdicts[VIDI__HASHES_MAX];
     vidi__work work = {
         .urls = what->urls, .hashes = what->urls ? NULL : what->hashes, .count = what->n, .verdicts = verdicts};
+    vidi__durable_put_aside(set,
+                            set->read_only && !set->durable->room_steps ? VIDI__ASIDE_NONE : VIDI__ASIDE_REPLAYING);
     int code = vidi__durable_operate(set, what->kind, &work, &tally);
+    vidi__durable_put_aside(set, VIDI__ASIDE_NONE);
     if (what->charged)
         vidi__epoch_lose(&set->now, tally.lost);
-    return code;
+    return code == VIDI_ELIMIT && what->kind == VIDI__OP_ADD ? stage_untried(set, what, verdicts) : code;
 }
 
 static int replay_batch(vidi_set *set, const batch *what)
@@ -109,7 +124,7 @@ static int replay_batch(vidi_set *set, const batch *what)
     if (!what->n)
         return VIDI_OK;
     set->durable->recovery.urls += what->n;
-    if (!set->mapped)
+    if (!set->mapped && !set->durable->staging.count)
         return apply_batch(set, what);
     if (what->kind == VIDI__OP_REMOVE && set->durable->segment_count) { /* it could be in a segment */
         set->durable->index_is_unfit = true;
@@ -225,7 +240,10 @@ static int load_tally(vidi__epoch *epoch, const char *at, bool with_losses)
 
 /* ---- bundles and notes ---- */
 
-enum { HELD_HEAD = 16 }; /* of a held record: u64 type, u64 bytes of payload */
+enum {
+    HELD_HEAD = 16, /* of a held record: u64 type, u64 bytes of payload */
+    HELD_SHARE = 64 /* a buffer of more than this part of the memory limit is freed after each bundle */
+};
 
 static int hold(vidi__replay *self, uint32_t type, vidi_str payload)
 {
@@ -282,6 +300,11 @@ static int release_held(vidi__replay *self, size_t end)
         at += HELD_HEAD + payload.len;
     }
     self->held.len = self->begin = self->closed = 0;
+    if (self->held.room > self->held.memory->limit / HELD_SHARE) {
+        vidi__memory *memory = self->held.memory;
+        vidi__buffer_free(&self->held);
+        self->held = vidi__buffer_in(NULL, 0, memory);
+    }
     return code;
 }
 

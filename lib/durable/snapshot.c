@@ -28,7 +28,8 @@ int vidi__snapshot_save(vidi_set *set, uint64_t number, vidi__folder_snapshot *s
     uint64_t generation, answers = vidi__record_answers(set); /* answers during the writing may be in it too */
     VIDI__TRY(vidi__random(&generation, sizeof generation));
     VIDI__TRY(vidi__folder_snapshot_begin(snapshot, &set->durable->folder, number));
-    vidi__contents contents = {.note = set->durable->frozen ? set->durable->frozen_note : set->note};
+    vidi__contents contents = {.note = set->durable->frozen ? set->durable->frozen_note : set->note,
+                               .owner = set->owner};
     int code = vidi__set_write(set, vidi__folder_snapshot_sink, snapshot, generation, &contents);
     if (code < 0) {
         vidi__folder_snapshot_abandon(snapshot);

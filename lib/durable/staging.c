@@ -2,6 +2,8 @@
 #include "durable/staging.h"
 
 #define SLOTS_LEAST 64
+#define OPERATIONS_LEAST 64
+#define BYTES_LEAST 4096
 #define OPERATIONS_MOST (UINT64_C(1) << 31) /* the index and deltas have 32 bits */
 /*
  * An index with more slots than SLOTS_KEEP, of which fewer than one in SLOTS_IDLE is used, is too large to clear each
@@ -9,6 +11,8 @@
  */
 #define SLOTS_KEEP 65536
 #define SLOTS_IDLE 32
+/* After a burst, a staging area that takes more than this part of the memory limit gives back what it does not need. */
+#define KEEP_SHARE 64
 /* Slots are prefetched for so many operations ahead while the index is built. */
 #define INDEX_AHEAD 16
 
@@ -80,35 +84,52 @@ static void build_index(vidi__staging *staging)
     }
 }
 
-static int reserve_slots(vidi__staging *staging, uint64_t operations)
+static int resize_slots(vidi__staging *staging, uint64_t count)
 {
-    uint64_t wanted = staging->slot_count ? staging->slot_count : SLOTS_LEAST;
-    while (wanted < 2 * (staging->slots_used + operations))
-        wanted *= 2;
-    if (wanted == staging->slot_count)
-        return VIDI_OK;
     vidi__staging_slot *slots;
-    VIDI__TRY(vidi__alloc_zeroed(staging->memory, &slots, wanted * sizeof *slots, _Alignof(vidi__staging_slot)));
+    if (count == staging->slot_count)
+        return VIDI_OK;
+    VIDI__TRY(vidi__alloc_zeroed(staging->memory, &slots, count * sizeof *slots, _Alignof(vidi__staging_slot)));
     free_slots(staging);
     staging->slots = slots;
-    staging->slot_count = wanted;
+    staging->slot_count = count;
     build_index(staging);
     return VIDI_OK;
 }
 
 /* ---- operations ---- */
 
-/* All arrays are allocated before the first one is changed, so an error leaves the staging area as it was. */
-static int reserve_operations(vidi__staging *staging, uint64_t operations)
+/* Room for at least `needed`, doubling from `room`, or from `least` if that is 0. */
+static uint64_t grown(uint64_t room, uint64_t needed, uint64_t least)
 {
-    uint64_t needed = staging->count + operations, room = staging->room ? staging->room : 64;
-    if (needed <= staging->room)
-        return VIDI_OK;
+    room = room ? room : least;
     while (room < needed)
         room *= 2;
+    return room;
+}
+
+static uint64_t operation_bytes(const vidi__staging *staging)
+{
+    return 1 + sizeof *staging->hash + (staging->keeps_bytes ? sizeof *staging->end : 0);
+}
+
+uint64_t vidi__staging_bytes(const vidi__staging *staging)
+{
+    return staging->room * operation_bytes(staging) + staging->bytes_room +
+           staging->slot_count * sizeof *staging->slots;
+}
+
+/*
+ * Changes the room for operations. All arrays are allocated before the first one is changed, so an error leaves the
+ * staging area as it was.
+ */
+static int resize_operations(vidi__staging *staging, uint64_t room)
+{
     unsigned char *kind = NULL;
     vidi__u128 *hash = NULL;
     uint64_t *end = NULL, end_bytes = staging->keeps_bytes ? room * sizeof *end : 0;
+    if (room == staging->room)
+        return VIDI_OK;
     int code = vidi__alloc(staging->memory, &kind, room, 1);
     if (code == VIDI_OK)
         code = vidi__alloc(staging->memory, &hash, room * sizeof *hash, _Alignof(vidi__u128));
@@ -136,25 +157,58 @@ static int reserve_operations(vidi__staging *staging, uint64_t operations)
     return VIDI_OK;
 }
 
-static int reserve_bytes(vidi__staging *staging, uint64_t bytes)
+static int resize_bytes(vidi__staging *staging, uint64_t room)
 {
-    uint64_t needed = bytes_used(staging) + bytes, room = staging->bytes_room ? staging->bytes_room : 4096;
-    if (!staging->keeps_bytes || needed <= staging->bytes_room)
+    char *bytes;
+    if (room == staging->bytes_room)
         return VIDI_OK;
-    while (room < needed)
-        room *= 2;
-    VIDI__TRY(vidi__regrow(staging->memory, &staging->bytes, staging->bytes_room, room, 1));
+    VIDI__TRY(vidi__alloc(staging->memory, &bytes, room, 1));
+    if (staging->bytes)
+        memcpy(bytes, staging->bytes, bytes_used(staging));
+    vidi__release(staging->memory, staging->bytes, staging->bytes_room, 1);
+    staging->bytes = bytes;
     staging->bytes_room = room;
     return VIDI_OK;
+}
+
+/* The sizes that the arrays need for this many more operations, with this many bytes together. */
+typedef struct rooms {
+    uint64_t operations, bytes, slots;
+} rooms;
+
+static rooms rooms_for(const vidi__staging *staging, uint64_t operations, uint64_t bytes)
+{
+    rooms wanted = {.operations = grown(staging->room, staging->count + operations, OPERATIONS_LEAST),
+                    .slots = grown(staging->slot_count, 2 * (staging->slots_used + operations), SLOTS_LEAST)};
+    if (staging->keeps_bytes)
+        wanted.bytes = grown(staging->bytes_room, bytes_used(staging) + bytes, BYTES_LEAST);
+    return wanted;
 }
 
 int vidi__staging_reserve(vidi__staging *staging, uint64_t operations, uint64_t bytes)
 {
     if (staging->count + operations > OPERATIONS_MOST)
         return vidi__fail(VIDI_ELIMIT, "too many URLs wait for a commit; commit more often");
-    VIDI__TRY(reserve_operations(staging, operations));
-    VIDI__TRY(reserve_bytes(staging, bytes));
-    return reserve_slots(staging, operations);
+    rooms wanted = rooms_for(staging, operations, bytes);
+    VIDI__TRY(resize_operations(staging, wanted.operations));
+    VIDI__TRY(resize_bytes(staging, wanted.bytes));
+    return resize_slots(staging, wanted.slots);
+}
+
+int vidi__staging_reserve_for_filter(vidi__staging *staging, uint64_t operations, uint64_t bytes)
+{
+    rooms wanted = rooms_for(staging, operations, bytes);
+    vidi__staging then = {.keeps_bytes = staging->keeps_bytes,
+                          .room = wanted.operations,
+                          .bytes_room = wanted.bytes,
+                          .slot_count = wanted.slots};
+    uint64_t now = vidi__staging_bytes(staging), grows_to = vidi__staging_bytes(&then);
+    int code = grows_to > now ? vidi__memory_check(staging->memory, 2 * grows_to) : VIDI_OK;
+    if (code < 0 && staging->count > staging->logged)
+        return vidi__fail(
+            VIDI_ELIMIT, "the memory limit of %s leaves no room for more URLs while %llu wait for a commit",
+            vidi__human_bytes(staging->memory->limit).text, (unsigned long long)(staging->count - staging->logged));
+    return code < 0 ? code : vidi__staging_reserve(staging, operations, bytes);
 }
 
 int32_t vidi__staging_delta(const vidi__staging *staging, vidi__u128 hash)
@@ -215,25 +269,27 @@ void vidi__staging_trim(vidi__staging *staging)
     staging->first = first;
 }
 
-/* If there is no memory for a smaller index, the large one serves. */
-static void shrink_slots(vidi__staging *staging)
+/* Frees what is far more than the operations need. Without memory for smaller arrays, the large ones stay. */
+static void shrink(vidi__staging *staging)
 {
-    vidi__staging_slot *slots;
-    uint64_t wanted = SLOTS_LEAST;
-    while (wanted < 4 * staging->count)
-        wanted *= 2;
-    if (wanted >= staging->slot_count ||
-        vidi__alloc_zeroed(staging->memory, &slots, wanted * sizeof *slots, _Alignof(vidi__staging_slot)) < 0)
-        return;
-    free_slots(staging);
-    staging->slots = slots;
-    staging->slot_count = wanted;
+    uint64_t room = grown(0, 2 * staging->count, OPERATIONS_LEAST), slots = grown(0, 4 * staging->count, SLOTS_LEAST);
+    uint64_t bytes = staging->keeps_bytes ? grown(0, 2 * bytes_used(staging), BYTES_LEAST) : 0;
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    if (slots < staging->slot_count)
+        (void)resize_slots(staging, slots);
+    if (room < staging->room)
+        (void)resize_operations(staging, room);
+    if (bytes < staging->bytes_room)
+        (void)resize_bytes(staging, bytes);
+    vidi__quiet_end(&quiet, VIDI_OK);
 }
 
 void vidi__staging_drop(vidi__staging *staging, uint64_t operations)
 {
     uint64_t left = staging->count - operations;
     bool idle = staging->slot_count > SLOTS_KEEP && staging->slots_used < staging->slot_count / SLOTS_IDLE;
+    bool large = vidi__staging_bytes(staging) > staging->memory->limit / KEEP_SHARE;
     if (!operations)
         return;
     if (left) {
@@ -249,9 +305,9 @@ void vidi__staging_drop(vidi__staging *staging, uint64_t operations)
     staging->first += operations;
     staging->count = left;
     staging->logged = staging->logged > operations ? staging->logged - operations : 0;
-    if (idle && !left)
+    if (!left && (idle || large))
         vidi__staging_trim(staging);
-    else if (idle)
-        shrink_slots(staging);
     build_index(staging);
+    if (left && (idle || large))
+        shrink(staging);
 }

@@ -47,6 +47,11 @@ void vidi__staging_free(vidi__staging *staging);
 
 /* Makes room for so many more operations with so many bytes together, so that vidi__staging_add cannot fail. */
 int vidi__staging_reserve(vidi__staging *staging, uint64_t operations, uint64_t bytes);
+/* The same, but fails unless as much memory as the staging area takes is left afterwards: the filter will need it. */
+int vidi__staging_reserve_for_filter(vidi__staging *staging, uint64_t operations, uint64_t bytes);
+
+/* The memory that it takes. */
+uint64_t vidi__staging_bytes(const vidi__staging *staging);
 
 /*
  * The slot of the hash, or the empty slot where it would go. At least half of the slots are empty. There must be slots:
@@ -86,7 +91,7 @@ void vidi__staging_add(vidi__staging *staging, vidi__operation kind, vidi__u128 
  */
 uint64_t vidi__staging_undo(vidi__staging *staging, uint64_t from, uint64_t to);
 
-/* Drops the first operations, which the filter has now. Frees memory after a burst. */
+/* Drops the first operations, which the filter has now. Frees memory after a burst, and if the limit is near. */
 void vidi__staging_drop(vidi__staging *staging, uint64_t operations);
 
 /* Frees all memory if there are no operations. */

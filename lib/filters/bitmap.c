@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-/* Arrays of up to a page are never lazy: to allocate them later would save nothing, and each access would take longer. */
+/* Arrays of up to a page are never lazy: allocating them later would save nothing and make each access slower. */
 #define LAZY_FROM 4096
 
 static uint64_t room_of(uint64_t m)

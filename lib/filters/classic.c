@@ -7,9 +7,9 @@
  *     | 0 0 1 0 0 0 1 0 1 0 0 0 0 1 0 1 0 0 1 0 0 0 0 1 ... |   m bits
  *
  *     of=url       sets the URL's k positions: the thesis, algorithms 1 and 2
- *     of=segments  sets k positions of every '/'-separated segment, all in the same array. This is what algorithms 1 and
- *                  2 of the multi-layer paper literally say. A URL made of known segments in any order is then certainly
- *                  "seen", so this mode is here to be measured, not to be used.
+ *     of=segments  sets k positions of every '/'-separated segment, all in the same array. This is what algorithms 1
+ *                  and 2 of the multi-layer paper literally say. A URL made of known segments in any order is then
+ *                  certainly "seen", so this mode is here to be measured, not to be used.
  *
  * Threads: adds run in parallel if the item's hash is available (mode=derived, of=url). A lock chosen by that hash
  * serialises two adds of one URL, so exactly one of them finds a bit unset. Adds of different URLs share nothing but
@@ -33,7 +33,7 @@
 #define WAVE_PLACES 256
 _Static_assert(WAVE_PLACES >= VIDI__K_MAX, "a wave holds at least one URL");
 
-/* In a filter that is half full, three quarters of the URLs that it does not have fail at one of their first two places. */
+/* In a half-full filter, three quarters of the URLs that it does not have fail at one of their first two places. */
 #define FIRST_PLACES 2
 /* Places that a lookup of one hash tests before it branches: a branch behind each would go either way. */
 #define TOGETHER 4

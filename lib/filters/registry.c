@@ -1,5 +1,6 @@
 /*
- * The kinds by name. To add a kind, define its table in a file or folder of its own, and add a line here and in filter.h.
+ * The kinds by name. To add a kind, define its table in a file or folder of its own, and add a line here and in
+ * filter.h.
  *
  * The first kind is the default. Otherwise the order only matters for lists of kinds: the planner ranks plans by their
  * figures (set/planner.c).

@@ -58,8 +58,8 @@ typedef struct vidi__positions {
 int vidi__positions_init(vidi__positions *positions, vidi__params *params, const vidi__seed *seed, unsigned k);
 
 /*
- * Keeps a copy of as much as its mode uses, which is 2 KB less for `derived`. Free it with vidi__positions_drop; NULL is
- * fine. Only vidi__positions_share needs more than such a copy.
+ * Keeps a copy of as much as its mode uses, which is 2 KB less for `derived`. Free it with vidi__positions_drop; NULL
+ * is fine. Only vidi__positions_share needs more than such a copy.
  */
 int vidi__positions_keep(vidi__memory *memory, const vidi__positions *positions, vidi__positions **kept);
 void vidi__positions_drop(vidi__memory *memory, vidi__positions *kept);

@@ -64,7 +64,7 @@ typedef struct vidi__inside_seed {
     uint64_t turn; /* which combination of functions mode=different takes */
 } vidi__inside_seed;
 
-/* The seed of the filter of an epoch, in a set with this key; and that of member `index` of `of` in a spatial filter. */
+/* The seed of an epoch's filter, in a set with this key; and that of member `index` of `of` in a spatial filter. */
 vidi__inside_seed vidi__inside_epoch_seed(const unsigned char key[VIDI_KEY_BYTES], uint64_t epoch);
 vidi__inside_seed vidi__inside_member_seed(const vidi__inside_seed *seed, uint64_t index, uint64_t of);
 

@@ -1,7 +1,7 @@
 /*
  * Bloom filters whose values the caller hashes once and uses many times. Shape, hash functions, places and bits are
- * those of kind `classic` (filters/bloom.h, hash/positions.h, filters/bloom_bits.h); only the filter around them is left
- * out.
+ * those of kind `classic` (filters/bloom.h, hash/positions.h, filters/bloom_bits.h); only the filter around them is
+ * left out.
  */
 #include "inside/inside.h"
 

@@ -31,12 +31,42 @@ static int add_group(vidi_set *set, const vidi__work *rest, size_t *size)
     return code < 0 ? code : settled;
 }
 
+/*
+ * After an error: if memory is short while a snapshot is being written, waits until that is done, which frees what was
+ * committed meanwhile. Returns true if the call may be repeated.
+ */
+static bool wait_for_memory(vidi_set *set, int code)
+{
+    if (!set->persistence || (code != VIDI_ELIMIT && code != VIDI_EMEMORY))
+        return false;
+    vidi__lock_shared(set);
+    bool frozen = set->persistence->is_frozen(set);
+    vidi__unlock(set);
+    if (frozen) {
+        set->persistence->turn_begin(set);
+        set->persistence->turn_end(set);
+    }
+    return frozen;
+}
+
+static bool is_untried(const vidi__work *work, size_t count)
+{
+    size_t i = 0;
+    while (i < count && work->verdicts[i] == VIDI_UNTRIED)
+        i++;
+    return i == count;
+}
+
 int vidi__add_work(vidi_set *set, const vidi__work *work)
 {
     VIDI__TRY(vidi__set_writable(set));
     for (size_t done = 0, size; done < work->count; done += size) {
         vidi__work rest = vidi__work_part(work, done, SIZE_MAX);
-        VIDI__TRY(add_group(set, &rest, &size));
+        int code;
+        do
+            code = add_group(set, &rest, &size);
+        while (code < 0 && is_untried(&rest, size) && wait_for_memory(set, code));
+        VIDI__TRY(code);
     }
     if (set->persistence)
         set->persistence->added(set);
@@ -131,8 +161,8 @@ static __attribute__((noinline)) int add_item_and_unlock(vidi_set *set, vidi_str
 }
 
 /*
- * Adds one URL to a set in memory: the same as vidi__add_work, without what batches and logs need. The hash comes first,
- * so that the filter's line is on its way while the URL is checked.
+ * Adds one URL to a set in memory: the same as vidi__add_work, without what batches and logs need. The hash comes
+ * first, so that the filter's line is on its way while the URL is checked.
  */
 static int add_one(vidi_set *set, vidi_str url)
 {
@@ -193,9 +223,12 @@ static int remove_url(vidi_set *set, vidi_str url, uint64_t *unused)
     vidi__pending pending = {0};
     (void)unused;
     VIDI__TRY(vidi__set_writable(set));
-    vidi__lock_alone(set);
-    int code = remove_locked(set, url, &pending);
-    vidi__unlock(set);
+    int code;
+    do {
+        vidi__lock_alone(set);
+        code = remove_locked(set, url, &pending);
+        vidi__unlock(set);
+    } while (wait_for_memory(set, code));
     int settled = set->persistence ? set->persistence->settle(set, &pending, NULL) : VIDI_OK;
     return code < 0 ? code : settled;
 }

@@ -5,16 +5,16 @@
  *     sum       eight lanes of 64 bits; lane j grows by times · mix(element.lo + j · (element.hi or 1))
  *     digest    SipHash-2-4-128 of the eight lanes; zeros for an empty set
  *
- * Elements count as often as they were added, and a URL that is listed twice, as a mapped set may do, counts as if it had
- * been listed once with the sum of its times.
+ * Elements count as often as they were added, and a URL that is listed twice, as a mapped set may do, counts as if it
+ * had been listed once with the sum of its times.
  *
  * Hashes are summed under a key that is derived from the set's. URLs are summed under a fixed key, so that sets of
  * different keys can be compared. Somebody who chooses the URLs then knows the function; eight lanes make it expensive
  * to find two lists of URLs with the same sum. Even who has them gains only two sets that differ and do not look it.
  *
  * A kind that cannot list its elements, such as a Bloom filter, has the digest of its arrays, as it writes them to a
- * stream: the same adds in the same order give the same bits. Blocks of 4 KiB are hashed one after the other, each under
- * a key that the block before has changed.
+ * stream: the same adds in the same order give the same bits. Blocks of 4 KiB are hashed one after the other, each
+ * under a key that the block before has changed.
  */
 #include "hash/sip.h"
 #include "set/set.h"

@@ -1,6 +1,6 @@
 /*
- * A copy of a set in memory. The filter goes from one set to the other as the bytes that it would be saved as, through a
- * pipe (base/pipe.h): every kind can do that, and the copy answers as the original does.
+ * A copy of a set in memory. The filter goes from one set to the other as the bytes that it would be saved as, through
+ * a pipe (base/pipe.h): every kind can do that, and the copy answers as the original does.
  */
 #include "base/pipe.h"
 #include "set/set.h"

@@ -5,6 +5,7 @@
  * that keep the URLs themselves merge by inserting the URLs of one into the other. Then only the canonical form must be
  * the same: key, hash function, kind, epoch and member may differ.
  */
+#include <float.h>
 #include <math.h>
 
 #include "set/set.h"
@@ -97,12 +98,18 @@ int vidi__merge_refuse(double merged, const vidi__recipe *recipe)
                       merged, rate_asked(recipe));
 }
 
+int vidi__merge_count_logged(const vidi_set *set, uint64_t *urls)
+{
+    *urls = 0;
+    return set->persistence ? set->persistence->count_missing((vidi_set *)set, set, urls) : VIDI_OK;
+}
+
 /* Would the merge raise the error rate much above what was asked for? */
 static int check_rate(vidi_set *into, const vidi_set *from)
 {
     const vidi__filter *a = into->now.filter, *b = from->now.filter;
     double most = vidi__merge_rate_most(&into->recipe), merged, one, other;
-    uint64_t more = 0;
+    uint64_t more = 0, logged;
     if (!isfinite(most) || !a->kind->fp_merged || both_keep_urls(into, from))
         return VIDI_OK;
     if (from->persistence)
@@ -111,9 +118,39 @@ static int check_rate(vidi_set *into, const vidi_set *from)
     if (merged <= most)
         return VIDI_OK;
     /* The rates before, computed in the same way, so that they can be compared. */
+    VIDI__TRY(vidi__merge_count_logged(from, &logged));
     VIDI__TRY(a->kind->fp_merged(a, a, 0, &one));
-    VIDI__TRY(b->kind->fp_merged(b, b, more, &other));
+    VIDI__TRY(b->kind->fp_merged(b, b, logged, &other));
     return merged <= fmax(one, other) ? VIDI_OK : vidi__merge_refuse(merged, &into->recipe);
+}
+
+/* ---- the pages lost ---- */
+
+double vidi__merge_lost(double into, double from, vidi__merge_growth growth)
+{
+    double inserted = fmax((double)growth.inserted, 0) / fmax(1 - growth.fp, DBL_MIN);
+    double share = growth.urls ? (fmax((double)growth.joined, 0) + inserted) / (double)growth.urls : 0;
+    return fmax(into + fmin(share, 1) * from, from);
+}
+
+/* Merges everything. The losses are counted even after an error, because what was merged will not be new again. */
+static int merge_contents(vidi_set *into, const vidi_set *from)
+{
+    const vidi__filter *filter = into->now.filter;
+    double lost = vidi__epoch_lost(&into->now), more = vidi__epoch_lost(&from->now);
+    uint64_t logged = 0, before = vidi__filter_count(filter);
+    if (more > 0)
+        VIDI__TRY(vidi__merge_count_logged(from, &logged));
+    int code = vidi__set_intact(from, merge_filters(into, from));
+    uint64_t joined = vidi__filter_count(filter);
+    if (code == VIDI_OK && from->persistence)
+        code = from->persistence->merge_into(into, from);
+    vidi__merge_growth growth = {.urls = vidi__filter_count(from->now.filter) + logged,
+                                 .joined = (int64_t)(joined - before),
+                                 .inserted = (int64_t)(vidi__filter_count(filter) - joined),
+                                 .fp = filter->kind->fp_now(filter)};
+    vidi__epoch_set_lost(&into->now, vidi__merge_lost(lost, more, growth));
+    return code;
 }
 
 static int merge(vidi_set *into, const vidi_set *from, unsigned flags)
@@ -128,11 +165,7 @@ static int merge(vidi_set *into, const vidi_set *from, unsigned flags)
         VIDI__TRY(vidi__set_intact(from, vidi__set_verify_contents(from)));
     if (!(flags & VIDI_MERGE_FORCE))
         VIDI__TRY(check_rate(into, from));
-    VIDI__TRY(vidi__set_intact(from, merge_filters(into, from)));
-    if (from->persistence)
-        VIDI__TRY(from->persistence->merge_into(into, from));
-    vidi__epoch_lose(&into->now, vidi__epoch_lost(&from->now)); /* the pages that either has lost */
-    return VIDI_OK;
+    return merge_contents(into, from);
 }
 
 int vidi_merge_with(vidi_set *into, const vidi_set *from, unsigned flags)

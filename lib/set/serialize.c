@@ -7,7 +7,7 @@
  *     u64     answered new, seen, invalid, asked, removed      double expected_lost
  *     u64     number of past epochs, and for each: u64 epoch, capacity, count, bytes, new, seen; double fp_end, lost
  *     u64     numbers of the first and the last file of the previous epoch, in the folder of a durable set; else 0
- *     u64     length of the note, and its bytes; not in version 1, which is written where there is none
+ *     u64     length of the note, and its bytes;      text   owner     (not in version 1, which has neither)
  *     previous epoch, in version 4 alone: text item hash, u64 epoch, its counters as above, its filter as below
  *     filter: text kind, text params, u64 capacity, double error, u64 count, and what the kind writes
  *
@@ -111,7 +111,7 @@ uint32_t vidi__set_stream_version(const vidi_set *set, const vidi__contents *con
         return VIDI__STREAM_WITH_PREVIOUS;
     if (vidi__filter_has_newer_form(set->now.filter))
         return VIDI__STREAM_NEWER_FORM;
-    return contents->note ? VIDI__STREAM_WITH_NOTE : VIDI__STREAM_PLAIN;
+    return !contents->note && !contents->owner ? VIDI__STREAM_PLAIN : VIDI__STREAM_WITH_NOTE;
 }
 
 int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__contents *contents)
@@ -120,10 +120,12 @@ int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__co
     VIDI__TRY(vidi__write_recipe(writer, &set->recipe));
     VIDI__TRY(vidi__write_counters(writer, &set->now));
     VIDI__TRY(write_history(writer, set));
-    if (vidi__set_stream_version(set, contents) != VIDI__STREAM_PLAIN)
+    if (vidi__set_stream_version(set, contents) != VIDI__STREAM_PLAIN) {
         VIDI__TRY(write_note(writer, contents->note));
+        VIDI__TRY(write_note(writer, contents->owner));
+    }
     if (contents->previous)
-        VIDI__TRY(write_previous(writer, contents->owner, contents->previous));
+        VIDI__TRY(write_previous(writer, contents->previous_in, contents->previous));
     return vidi__filter_save(set->now.filter, writer);
 }
 
@@ -152,10 +154,10 @@ static int choose_contents(const vidi_set *set, unsigned flags, vidi__contents *
         VIDI__TRY(set->persistence->check_whole(set));
     if (!(flags & VIDI_WRITE_PREVIOUS))
         return VIDI_OK;
-    contents->previous = vidi__set_previous(set, &contents->owner);
-    if (!contents->previous || contents->owner == set)
+    contents->previous = vidi__set_previous(set, &contents->previous_in);
+    if (!contents->previous || contents->previous_in == set)
         return VIDI_OK;
-    return contents->owner->persistence->check_whole(contents->owner);
+    return contents->previous_in->persistence->check_whole(contents->previous_in);
 }
 
 int vidi_write_with(const vidi_set *set, vidi_sink sink, void *context, unsigned flags)
@@ -320,15 +322,15 @@ static int read_history(vidi__reader *reader, vidi_set *set)
     return VIDI_OK;
 }
 
-static int read_note(vidi__reader *reader, vidi_set *set)
+static int read_note(vidi__reader *reader, vidi_set *set, size_t most, vidi__note **note)
 {
     char bytes[VIDI_NOTE_MAX];
     uint64_t len;
     VIDI__TRY(vidi__read_u64(reader, &len));
-    if (len > sizeof bytes)
-        return vidi__damaged("the note is too long");
+    if (len > most)
+        return vidi__damaged("the note or the owner's name is too long");
     VIDI__TRY(vidi__read(reader, bytes, len));
-    return vidi__note_make(&set->memory, (vidi_str){bytes, (size_t)len}, &set->note);
+    return vidi__note_make(&set->memory, (vidi_str){bytes, (size_t)len}, note);
 }
 
 void vidi__take_counters(vidi__epoch *epoch, const uint64_t tally[VIDI__COUNTERS], double lost)
@@ -366,8 +368,10 @@ static int read_epoch(vidi__reader *reader, vidi_set *set, uint32_t version, uin
     double lost = 0;
     VIDI__TRY(vidi__read_counters(reader, tally, &lost));
     VIDI__TRY(read_history(reader, set));
-    if (version >= VIDI__STREAM_WITH_NOTE)
-        VIDI__TRY(read_note(reader, set));
+    if (version >= VIDI__STREAM_WITH_NOTE) {
+        VIDI__TRY(read_note(reader, set, VIDI_NOTE_MAX, &set->note));
+        VIDI__TRY(read_note(reader, set, VIDI_OWNER_ROOM - 1, &set->owner));
+    }
     if (version == VIDI__STREAM_WITH_PREVIOUS)
         VIDI__TRY(read_previous(reader, set, number));
     VIDI__TRY(vidi__epoch_make(set, &set->recipe, number, reader, &set->now));

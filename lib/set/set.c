@@ -89,6 +89,7 @@ void vidi_close(vidi_set *set)
     vidi_canon_close(set->canon);
     vidi__release(&set->memory, set->mapped, sizeof *set->mapped, _Alignof(vidi__mapped));
     vidi__note_free(&set->memory, set->note);
+    vidi__note_free(&set->memory, set->owner);
     vidi__arrival_free(set);
     if (set->unmap)
         set->unmap(set->memory.borrowed, set->memory.borrowed_bytes);
@@ -126,6 +127,8 @@ int vidi__access_take(vidi_access *mine, const vidi_access *access)
         return vidi__fail(VIDI_EOPTION, "sync is %u, which is not a policy", mine->sync);
     if (mine->invalid > VIDI_FAIL_INVALID)
         return vidi__fail(VIDI_EOPTION, "invalid is %u, which is not a policy", mine->invalid);
+    if (mine->owner && strlen(mine->owner) >= VIDI_OWNER_ROOM)
+        return vidi__fail(VIDI_EOPTION, "the name of the owner is longer than %d bytes", VIDI_OWNER_ROOM - 1);
     return VIDI_OK;
 }
 

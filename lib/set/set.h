@@ -10,8 +10,8 @@
  *
  * One lock guards the set. Adds may share it if the kind is concurrent, lookups always may; rotation and merging hold
  * it alone. So a filter never sees more threads than it can handle, and no epoch disappears while somebody uses it.
- * While no two threads meet, adds and lookups hold the lock alone as well. They say so in `alone`: then the filter needs
- * no locks of its own, and counters need no atomic additions.
+ * While no two threads meet, adds and lookups hold the lock alone as well. They say so in `alone`: then the filter
+ * needs no locks of its own, and counters need no atomic additions.
  *
  * A set lives in memory unless lib/durable installs its functions (vidi__persistence). Nothing here knows of files.
  */
@@ -43,8 +43,8 @@ typedef struct vidi__recipe {
 } vidi__recipe;
 
 /*
- * One epoch: a filter, the key that its items are hashed with, and what was answered. What every call reads comes first,
- * and what every call writes is together further on: otherwise threads would wait for each other's cache lines.
+ * One epoch: a filter, the key that its items are hashed with, and what was answered. What every call reads comes
+ * first, and what every call writes is together further on: otherwise threads would wait for each other's cache lines.
  */
 typedef struct vidi__epoch {
     uint64_t number;
@@ -103,6 +103,7 @@ struct vidi_set {
     struct vidi__durable *durable;          /* for persistence, and NULL without it */
     uint64_t previous_first, previous_last; /* numbers of the previous epoch's files; 0: none */
     vidi__note *note;                       /* NULL: none */
+    vidi__note *owner;                      /* vidi_access.owner of a set in a folder; NULL: none */
     unsigned char key[VIDI_KEY_BYTES];
     uint32_t member;
     uint32_t invalid;          /* vidi_invalid_policy */
@@ -352,8 +353,9 @@ static inline int vidi__set_writable(const vidi_set *set)
 /* What is written besides the set itself. */
 typedef struct vidi__contents {
     const vidi__note *note;      /* NULL: none */
+    const vidi__note *owner;     /* vidi_access.owner; NULL: none */
     const vidi__epoch *previous; /* NULL: not written */
-    const vidi_set *owner;       /* of `previous` (vidi__set_previous) */
+    const vidi_set *previous_in; /* the set that `previous` belongs to (vidi__set_previous) */
 } vidi__contents;
 
 /*
@@ -470,6 +472,23 @@ int vidi__cannot(const vidi_set *set, const char *what);
 int vidi__merge_fits(const vidi_set *into, const vidi_set *from);
 /* The highest error rate that a merge may leave in a set of this recipe; infinity if the user asked for no rate. */
 double vidi__merge_rate_most(const vidi__recipe *recipe);
+/* Counts the URLs that are in the set's log but not in its filter. */
+int vidi__merge_count_logged(const vidi_set *set, uint64_t *urls);
+/* What a merge adds to a set. */
+typedef struct vidi__merge_growth {
+    uint64_t urls;    /* that the other set has */
+    int64_t joined;   /* of those in its filter, how many are new to the set, as its count says */
+    int64_t inserted; /* of those in its log, how many were answered "new" when they were inserted */
+    double fp;        /* the probability that such a URL was answered "seen" falsely */
+} vidi__merge_growth;
+
+/*
+ * The expected losses of a set after a merge, from those of both sets before it. They grow by those of the other set,
+ * in proportion to how many of its URLs are new: a page lost among URLs that both sets have met was found by one of
+ * them, or is counted already. So merging a set again adds nothing. The result is never less than what either set
+ * reported.
+ */
+double vidi__merge_lost(double into, double from, vidi__merge_growth growth);
 /* The error for a merge that would leave this rate. */
 int vidi__merge_refuse(double merged, const vidi__recipe *recipe);
 

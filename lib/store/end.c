@@ -10,8 +10,11 @@
 #define VERSION 1
 #define BYTE_ORDER_MARK 0x01020304
 
-enum { AT_LOGS = 56, LOG_BYTES = 16, AT_CHECKSUM = VIDI__END_BYTES - 8 };
+enum { AT_COPY = 48, AT_LOGS = 56, LOG_BYTES = 16, AT_CHECKSUM = VIDI__END_BYTES - 8 };
 _Static_assert(AT_LOGS + LOG_BYTES * VIDI__END_LOGS == AT_CHECKSUM, "the logs fill the sector");
+
+/* The whole file. */
+enum { FILE_BYTES = VIDI__END_BYTES * VIDI__END_COPIES };
 
 /* A reader that finds a wrong checksum looks again: a writer may be in the middle of overwriting the file. */
 #define TRIES 100
@@ -55,7 +58,7 @@ static uint64_t checksum(const unsigned char *bytes)
     return vidi__siphash(no_key, &piece, 1, 1, 3).lo;
 }
 
-static void encode(unsigned char bytes[VIDI__END_BYTES], const vidi__end_contents *contents)
+static void encode(unsigned char bytes[VIDI__END_BYTES], const vidi__end_contents *contents, uint64_t copy)
 {
     memset(bytes, 0, VIDI__END_BYTES);
     memcpy(bytes, magic, sizeof magic);
@@ -65,6 +68,7 @@ static void encode(unsigned char bytes[VIDI__END_BYTES], const vidi__end_content
     vidi__store64(bytes + 24, contents->snapshot);
     vidi__store64(bytes + 32, contents->first);
     vidi__store64(bytes + 40, contents->count);
+    vidi__store64(bytes + AT_COPY, copy);
     for (uint64_t i = 0; i < contents->count; i++) {
         vidi__store64(bytes + AT_LOGS + LOG_BYTES * i, contents->logs[i].number);
         vidi__store64(bytes + AT_LOGS + LOG_BYTES * i + 8, contents->logs[i].length);
@@ -72,9 +76,38 @@ static void encode(unsigned char bytes[VIDI__END_BYTES], const vidi__end_content
     vidi__store64(bytes + AT_CHECKSUM, checksum(bytes));
 }
 
-static int decode(vidi__end_contents *contents, const unsigned char bytes[VIDI__END_BYTES])
+static bool is_sound(const unsigned char *bytes)
 {
-    if (memcmp(bytes, magic, sizeof magic) != 0 || vidi__load64(bytes + AT_CHECKSUM) != checksum(bytes))
+    return memcmp(bytes, magic, sizeof magic) == 0 && vidi__load64(bytes + AT_CHECKSUM) == checksum(bytes);
+}
+
+/* Are two copies the same except for what is written in place? */
+static bool are_of_one_file(const unsigned char *a, const unsigned char *b)
+{
+    uint64_t count = vidi__load64(a + 40), logs = AT_LOGS + LOG_BYTES * (count <= VIDI__END_LOGS ? count : 0);
+    for (size_t i = 0; i < AT_CHECKSUM; i++) {
+        bool in_place = i >= AT_COPY && (i < AT_LOGS || (i < logs && (i - AT_LOGS) % LOG_BYTES >= 8));
+        if (a[i] != b[i] && !in_place)
+            return false;
+    }
+    return true;
+}
+
+/* The copy that counts; NULL: the file is damaged. */
+static const unsigned char *find_copy(const unsigned char bytes[FILE_BYTES])
+{
+    const unsigned char *first = bytes, *second = bytes + VIDI__END_BYTES;
+    if (!are_of_one_file(first, second))
+        return NULL;
+    if (!is_sound(first) || !is_sound(second))
+        return is_sound(first) ? first : is_sound(second) ? second : NULL;
+    return vidi__load64(first + AT_COPY) > vidi__load64(second + AT_COPY) ? first : second;
+}
+
+static int decode(vidi__end_contents *contents, const unsigned char file[FILE_BYTES])
+{
+    const unsigned char *bytes = find_copy(file);
+    if (!bytes)
         return vidi__fail(VIDI_EDAMAGED, VIDI__END_NAME " is damaged: its checksum is wrong");
     if (vidi__load32(bytes + 8) != VERSION || vidi__load32(bytes + 12) != BYTE_ORDER_MARK)
         return vidi__fail(VIDI_EFORMAT, VIDI__END_NAME " has version %u, which is unknown to this version of vidi",
@@ -98,24 +131,24 @@ static int decode(vidi__end_contents *contents, const unsigned char bytes[VIDI__
     return VIDI_OK;
 }
 
-static int read_once(int folder, unsigned char bytes[VIDI__END_BYTES])
+static int read_once(int folder, unsigned char bytes[FILE_BYTES])
 {
     vidi__file file;
     vidi__file_state state;
     VIDI__TRY(vidi__file_open(&file, folder, VIDI__END_NAME, O_RDONLY));
     int code = vidi__file_stat(&file, &state);
-    if (code == VIDI_OK && state.bytes != VIDI__END_BYTES)
+    if (code == VIDI_OK && state.bytes != FILE_BYTES)
         code = vidi__fail(VIDI_EDAMAGED, VIDI__END_NAME " is damaged: it has %llu bytes, not %d",
-                          (unsigned long long)state.bytes, (int)VIDI__END_BYTES);
+                          (unsigned long long)state.bytes, (int)FILE_BYTES);
     if (code == VIDI_OK)
-        code = vidi__file_read(&file, bytes, VIDI__END_BYTES, 0);
+        code = vidi__file_read(&file, bytes, FILE_BYTES, 0);
     (void)vidi__system_now->close(file.handle); /* not vidi__file_close, whose message would hide the cause */
     return code;
 }
 
 int vidi__end_read(int folder, vidi__end_contents *contents)
 {
-    unsigned char before[VIDI__END_BYTES] = {0}, bytes[VIDI__END_BYTES];
+    unsigned char before[FILE_BYTES] = {0}, bytes[FILE_BYTES];
     int code = VIDI_EDAMAGED;
     *contents = (vidi__end_contents){0};
     for (int i = 0; i < TRIES && code == VIDI_EDAMAGED; i++) {
@@ -153,8 +186,9 @@ void vidi__end_close(vidi__end *end, bool sync)
 /* Writes "end.new" and syncs it. */
 static int write_new(int folder, const vidi__end_contents *contents, vidi__file *file)
 {
-    unsigned char bytes[VIDI__END_BYTES];
-    encode(bytes, contents);
+    unsigned char bytes[FILE_BYTES];
+    for (uint64_t i = 0; i < VIDI__END_COPIES; i++)
+        encode(bytes + i * VIDI__END_BYTES, contents, i);
     VIDI__TRY(vidi__file_unlink(folder, VIDI__END_NEW));
     VIDI__TRY(vidi__file_open(file, folder, VIDI__END_NEW, O_RDWR | O_CREAT | O_EXCL));
     int code = vidi__file_write(file, bytes, sizeof bytes);
@@ -172,9 +206,10 @@ static int write_new(int folder, const vidi__end_contents *contents, vidi__file 
 static int overwrite(vidi__end *end)
 {
     unsigned char bytes[VIDI__END_BYTES];
-    encode(bytes, &end->now);
+    end->copy++;
+    encode(bytes, &end->now, end->copy);
     end->dirty = true;
-    return vidi__file_overwrite(&end->file, bytes, sizeof bytes, 0);
+    return vidi__file_overwrite(&end->file, bytes, sizeof bytes, end->copy % VIDI__END_COPIES * VIDI__END_BYTES);
 }
 
 /* Lengths that have changed while a new file was made are taken over from `now`. */
@@ -199,6 +234,7 @@ static int replace(vidi__end *end, const vidi__file *file, vidi__end_contents *c
     end->file = *file;
     snprintf(end->file.name, sizeof end->file.name, VIDI__END_NAME);
     end->now = *contents;
+    end->copy = VIDI__END_COPIES - 1;
     end->dirty = false;
     return changed ? overwrite(end) : VIDI_OK;
 }

@@ -3,18 +3,20 @@
  *
  *      0  "vidiend\n"                  8  u32 version (1)               12  u32 0x01020304, the byte order
  *     16  u64 identity of the set     24  u64 snapshot in force         32  u64 first: the oldest number still needed
- *     40  u64 number of logs that are listed, at most VIDI__END_LOGS    48  u64 0
+ *     40  u64 number of logs that are listed, at most VIDI__END_LOGS    48  u64 number of this copy
  *     56  of each log, in ascending order: u64 number, u64 synced length; then zeros
  *    504  u64 checksum of the 504 bytes before
  *
  * Without it, a log that a crash has cut off and one that has lost its last records look the same. Below the length
  * that is written here, invalid bytes are damage. Above it, they are what a crash has left of the last writes.
  *
- * The file has one sector of 512 bytes, which a disk writes as a whole or not at all. After each sync of a log its new
- * length is written over the old one, in place and without a sync of its own. So after a crash of the machine `end` may
- * be older than the logs: it may tell too little, but nothing wrong. A change of the snapshot or of
- * the list of logs makes a new file, synced and renamed, so that each file lists the same logs as long as it lives: a
- * hard link that somebody has made of it never learns of logs that came later.
+ * The file has two copies, of a sector of 512 bytes each. After each sync of a log its new length is written over the
+ * older copy, in place and without a sync of its own. So after a crash of the machine `end` may be older than the logs:
+ * it may tell too little, but nothing wrong. The copy with the higher number counts. If one of them has a wrong
+ * checksum, a power failure may have torn its last write: then the other one counts, if the two differ in nothing but
+ * what is written in place, which is number, lengths and checksum. Anything else is damage. A change of the snapshot or
+ * of the list of logs makes a new file, synced and renamed, so that each file lists the same logs as long as it lives:
+ * a hard link that somebody has made of it never learns of logs that came later.
  *
  * Order of events: a log is made and synced, then listed, then written to. A log is taken off the list before it is
  * removed. A snapshot is renamed and the folder synced before `end` names it.
@@ -30,7 +32,7 @@
 #define VIDI__END_NAME "end"
 #define VIDI__END_NEW "end.new"
 
-enum { VIDI__END_BYTES = 512, VIDI__END_LOGS = 28 };
+enum { VIDI__END_BYTES = 512, VIDI__END_COPIES = 2, VIDI__END_LOGS = 28 };
 
 typedef struct vidi__end_log {
     uint64_t number;
@@ -53,7 +55,7 @@ uint64_t vidi__end_last(const vidi__end_contents *contents);
 void vidi__end_append(vidi__end_contents *contents, uint64_t number, uint64_t length);
 
 /*
- * Reads the file. VIDI_EABSENT if there is none, VIDI_EDAMAGED if its checksum is wrong, VIDI_EFORMAT if it has another
+ * Reads the file. VIDI_EABSENT if there is none, VIDI_EDAMAGED if it is damaged, VIDI_EFORMAT if it has another
  * version. A writer may overwrite it meanwhile: then it is read again.
  */
 int vidi__end_read(int folder, vidi__end_contents *contents);
@@ -66,6 +68,7 @@ typedef struct vidi__end {
     int lock_file;   /* the set's lock, whose name is looked at with each sync; -1: none */
     vidi__file file; /* closed until the first vidi__end_put */
     vidi__end_contents now;
+    uint64_t copy;       /* number of the copy that was written last */
     bool making;         /* a new file is being made; it takes over lengths that change meanwhile */
     bool dirty;          /* overwritten since its last sync */
     _Atomic bool linked; /* a log has got a second name: it is time for new files */

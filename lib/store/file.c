@@ -145,9 +145,7 @@ int vidi__file_open(vidi__file *file, int folder, const char *name, int flags)
 {
     const int always = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK; /* O_NONBLOCK: a pipe without a reader does not block */
     snprintf(file->name, sizeof file->name, "%.*s", (int)sizeof file->name - 1, name);
-    do
-        file->handle = vidi__system_now->open(folder, name, flags | always, VIDI__FILE_MODE);
-    while (file->handle < 0 && errno == EINTR);
+    file->handle = (int)TEMP_FAILURE_RETRY(vidi__system_now->open(folder, name, flags | always, VIDI__FILE_MODE));
     if (file->handle >= 0)
         return check_regular(file);
     if (errno == ENOENT)
@@ -225,14 +223,14 @@ int vidi__file_read(const vidi__file *file, void *data, size_t bytes, uint64_t o
 
 int vidi__file_sync(const vidi__file *file)
 {
-    if (vidi__system_now->fsync(file->handle) != 0)
+    if (TEMP_FAILURE_RETRY(vidi__system_now->fsync(file->handle)) != 0)
         return refused(file->name, "brought to disk");
     return VIDI_OK;
 }
 
 int vidi__file_stat(const vidi__file *file, vidi__file_state *state)
 {
-    if (vidi__system_now->stat(file->handle, state) != 0)
+    if (TEMP_FAILURE_RETRY(vidi__system_now->stat(file->handle, state)) != 0)
         return refused(file->name, "measured");
     return VIDI_OK;
 }
@@ -247,10 +245,7 @@ int vidi__file_size(const vidi__file *file, uint64_t *bytes)
 
 int vidi__file_truncate(const vidi__file *file, uint64_t bytes)
 {
-    int code;
-    do
-        code = vidi__system_now->truncate(file->handle, bytes);
-    while (code != 0 && errno == EINTR);
+    int code = (int)TEMP_FAILURE_RETRY(vidi__system_now->truncate(file->handle, bytes));
     return code == 0 ? VIDI_OK : refused(file->name, "cut");
 }
 
@@ -261,7 +256,10 @@ int vidi__file_map(const vidi__file *file, uint64_t bytes, const void **start)
         return VIDI_OK;
     if (bytes > SIZE_MAX / 2)
         return vidi__fail(VIDI_ELIMIT, "%s is too large for the address space", file->name);
-    void *mapped = vidi__system_now->map(file->handle, (size_t)bytes);
+    void *mapped;
+    do
+        mapped = vidi__system_now->map(file->handle, (size_t)bytes);
+    while (mapped == MAP_FAILED && errno == EINTR);
     if (mapped == MAP_FAILED)
         return refused(file->name, "mapped");
     *start = mapped;
@@ -276,14 +274,18 @@ void vidi__file_unmap(const void *start, uint64_t bytes)
 
 int vidi__file_rename(int folder, const char *from, const char *to)
 {
-    if (vidi__system_now->rename(folder, from, to) != 0)
+    int code = vidi__system_now->rename(folder, from, to);
+    bool again = code != 0 && errno == EINTR;
+    if (again)
+        code = (int)TEMP_FAILURE_RETRY(vidi__system_now->rename(folder, from, to));
+    if (code != 0 && !(again && errno == ENOENT)) /* then the first call has renamed it after all */
         return vidi__fail(VIDI_EIO, "%s cannot be renamed to %s: %s", from, to, strerror(errno));
     return VIDI_OK;
 }
 
 int vidi__file_unlink(int folder, const char *name)
 {
-    if (vidi__system_now->unlink(folder, name) != 0 && errno != ENOENT)
+    if (TEMP_FAILURE_RETRY(vidi__system_now->unlink(folder, name)) != 0 && errno != ENOENT)
         return refused(name, "removed");
     return VIDI_OK;
 }

@@ -4,7 +4,9 @@
  * on top of the table: they continue after EINTR and after short reads and writes, and turn errors into messages that
  * name the file.
  *
- * No function retries an fsync, not even after EINTR: after a failed fsync nobody knows what is on the disk.
+ * No function repeats a call after any other error. That matters most for fsync: after EIO the kernel counts the data
+ * as written, so that a second call would succeed although nobody knows what is on the disk. EINTR means only that the
+ * kernel has stopped waiting: it forgets neither data nor an error, and the next call waits and tells.
  */
 #ifndef VIDI_STORE_FILE_H
 #define VIDI_STORE_FILE_H

@@ -67,7 +67,8 @@ static void new_name(char name[40], uint64_t number)
 int vidi__folder_open(vidi__folder *folder, const char *path)
 {
     folder->lock.handle = -1;
-    folder->handle = vidi__system_now->open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    folder->handle =
+        (int)TEMP_FAILURE_RETRY(vidi__system_now->open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
     return folder->handle < 0 ? failed("cannot open the set", path) : VIDI_OK;
 }
 
@@ -125,7 +126,7 @@ int vidi__folder_sync(const vidi__folder *folder)
 static long holder(const vidi__file *file)
 {
     char text[24] = "";
-    ssize_t got = vidi__system_now->pread(file->handle, text, sizeof text - 1, 0);
+    ssize_t got = TEMP_FAILURE_RETRY(vidi__system_now->pread(file->handle, text, sizeof text - 1, 0));
     return got > 0 ? strtol(text, NULL, 10) : 0;
 }
 
@@ -143,7 +144,7 @@ static int open_and_lock(vidi__folder *folder)
 {
     VIDI__TRY(vidi__file_open(&folder->lock, folder->handle, LOCK_NAME, O_RDWR | O_CREAT));
     vidi__fork_watch(folder->lock.handle);
-    if (vidi__system_now->lock(folder->lock.handle) == 0)
+    if ((int)TEMP_FAILURE_RETRY(vidi__system_now->lock(folder->lock.handle)) == 0)
         return VIDI_OK;
     if (errno == EWOULDBLOCK)
         return refuse(folder);
@@ -227,8 +228,12 @@ static int see(void *context, const char *name)
 
 int vidi__folder_list(const vidi__folder *folder, vidi__folder_contents *contents)
 {
-    *contents = (vidi__folder_contents){0};
-    if (vidi__system_now->list(folder->handle, see, contents) != 0)
+    int code;
+    do {
+        *contents = (vidi__folder_contents){0};
+        code = vidi__system_now->list(folder->handle, see, contents);
+    } while (code != 0 && errno == EINTR);
+    if (code != 0)
         return vidi__fail(VIDI_EIO, "cannot list the folder: %s", strerror(errno));
     return VIDI_OK;
 }
@@ -348,7 +353,7 @@ void vidi__folder_merge_end(const vidi__folder *folder)
 int vidi__folder_create(vidi__folder *folder, const char *path)
 {
     folder->handle = folder->lock.handle = -1;
-    if (vidi__system_now->mkdir(path, VIDI__FOLDER_MODE) != 0 && errno != EEXIST)
+    if (TEMP_FAILURE_RETRY(vidi__system_now->mkdir(path, VIDI__FOLDER_MODE)) != 0 && errno != EEXIST)
         return failed("cannot make the folder", path);
     VIDI__TRY(sync_parent(path));
     VIDI__TRY(vidi__folder_open(folder, path));
@@ -371,7 +376,7 @@ typedef struct tidying {
     uint64_t keep, also_first, also_last;
 } tidying;
 
-/* The number of a snapshot, or of a log or the log that a part of an index belongs to; 0 if the name is none of these. */
+/* The number of a snapshot, a log, or the log that part of an index belongs to; 0 if the name is none of these. */
 static uint64_t number_of(const char *name)
 {
     const size_t skip = sizeof VIDI__SEGMENT_PREFIX - 1;

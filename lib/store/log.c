@@ -7,6 +7,20 @@
 #include "base/random.h"
 #include "store/log_state.h"
 
+/*
+ * The most bytes that may be pending, and that a buffer keeps after a burst: so many, or a share of the memory limit.
+ */
+#define PENDING_MOST (UINT64_C(64) << 20)
+#define PENDING_SHARE 16
+#define BUFFER_KEEP (UINT64_C(4) << 20)
+#define KEEP_SHARE 64
+
+static uint64_t at_most(uint64_t bytes, uint64_t share)
+{
+    bytes = bytes < share ? bytes : share;
+    return bytes > VIDI__LOG_BUFFER_MIN ? bytes : VIDI__LOG_BUFFER_MIN;
+}
+
 static void release_buffer(vidi__log *log, vidi__log_buffer *buffer)
 {
     vidi__release(log->memory, buffer->at, buffer->room, 8);
@@ -69,6 +83,8 @@ static int make(vidi__log **out, vidi__memory *memory, vidi__log_policy policy)
     VIDI__TRY(vidi__alloc_zeroed(memory, &log, sizeof *log, _Alignof(vidi__log)));
     log->memory = memory;
     log->policy = policy;
+    log->pending_most = at_most(PENDING_MOST, memory->limit / PENDING_SHARE);
+    log->buffer_keep = at_most(BUFFER_KEEP, memory->limit / KEEP_SHARE);
     log->open_record = UINT64_MAX;
     log->file.handle = -1;
     int code = vidi__log_grow(log, &log->filling, VIDI__LOG_BUFFER_MIN);

@@ -84,7 +84,8 @@ int vidi__log_close(vidi__log *log);
 /*
  * Reserves room for a record with this many bytes of payload, so that the following append cannot fail. Each successful
  * reserve must be followed by one append or one unreserve of the same size. Waits while the buffer holds more than 64
- * MiB that are not yet on disk. Fails if the log has failed.
+ * MiB, or a 16th of the memory limit, that are not yet on disk, and while there is no memory for a larger buffer. Fails
+ * if the log has failed.
  */
 int vidi__log_reserve(vidi__log *log, uint64_t payload_bytes);
 void vidi__log_unreserve(vidi__log *log, uint64_t payload_bytes);
@@ -182,7 +183,7 @@ typedef int vidi__log_visit(void *context, uint32_t type, vidi_str payload);
 int vidi__log_read(vidi__memory *memory, int folder, const vidi__log_id *id, uint64_t known, vidi__log_visit *visit,
                    void *context, vidi__log_found *found);
 
-/* The same for a part of a log. It begins at `from`, the end of a record, and what is at `to` or behind it is ignored. */
+/* The same for part of a log, from `from`, the end of a record, to `to`: whatever begins there or later is ignored. */
 typedef struct vidi__log_part {
     uint64_t from, to;
     uint64_t known;

@@ -28,7 +28,7 @@ int vidi__log_grow(vidi__log *log, vidi__log_buffer *buffer, uint64_t bytes)
     if (VIDI__LIKELY(bytes <= buffer->room))
         return VIDI_OK;
     uint64_t room = buffer->room < VIDI__LOG_BUFFER_MIN ? VIDI__LOG_BUFFER_MIN : buffer->room;
-    while (room < bytes && room < VIDI__LOG_PENDING_MAX)
+    while (room < bytes && room < log->pending_most)
         room *= 2;
     room = room < bytes ? vidi__round_up(bytes, 4096) : room;
     VIDI__TRY(vidi__regrow(log->memory, &buffer->at, buffer->room, room, 8));
@@ -51,8 +51,7 @@ static bool has_standing_room(const vidi__log *log)
 
 void vidi__log_set_ready(vidi__log *log)
 {
-    bool ready =
-        !log->error && !log->starved && has_standing_room(log) && log->end - log->written <= VIDI__LOG_PENDING_MAX;
+    bool ready = !log->error && !log->starved && has_standing_room(log) && log->end - log->written <= log->pending_most;
     if (ready != atomic_load_explicit(&log->ready, memory_order_relaxed))
         atomic_store_explicit(&log->ready, ready, memory_order_relaxed);
 }
@@ -62,22 +61,39 @@ bool vidi__log_is_ready(const vidi__log *log)
     return atomic_load_explicit(&log->ready, memory_order_relaxed);
 }
 
+/* Waits until the thread has written what is in the buffers, or a part of it. */
+static int wait_for_disk(vidi__log *log)
+{
+    log->blocked++;
+    pthread_cond_signal(&log->work);
+    wait_for_thread(log);
+    log->blocked--;
+    return vidi__log_error(log);
+}
+
+static int reserve_now(vidi__log *log, uint64_t bytes)
+{
+    if (log->starved)
+        return vidi__fail(VIDI_EMEMORY, "%s: cannot allocate a buffer", log->file.name);
+    return vidi__log_grow(log, &log->filling, log->filling.used + log->reserved + bytes + VIDI__LOG_STANDING);
+}
+
 /*
  * Reserves room in the current buffer and, while the thread has no memory for the other one, in the next one as well.
- * What vidi__log_is_ready promises stays untouched.
+ * Without memory for a larger buffer, it waits until the one that is there has been written. What vidi__log_is_ready
+ * promises stays untouched.
  */
 static int reserve(vidi__log *log, uint64_t bytes)
 {
-    while (!log->error && log->end - log->written > VIDI__LOG_PENDING_MAX) {
-        log->blocked++;
-        pthread_cond_signal(&log->work);
-        wait_for_thread(log);
-        log->blocked--;
-    }
     VIDI__TRY(vidi__log_error(log));
-    if (log->starved)
-        return vidi__fail(VIDI_EMEMORY, "%s: cannot allocate a buffer", log->file.name);
-    VIDI__TRY(vidi__log_grow(log, &log->filling, log->filling.used + log->reserved + bytes + VIDI__LOG_STANDING));
+    while (log->end - log->written > log->pending_most)
+        VIDI__TRY(wait_for_disk(log));
+    int code = reserve_now(log, bytes);
+    while (code < 0 && log->filling.used && !log->starved) {
+        VIDI__TRY(wait_for_disk(log));
+        code = reserve_now(log, bytes);
+    }
+    VIDI__TRY(code);
     log->reserved += bytes;
     vidi__log_set_ready(log);
     return VIDI_OK;
@@ -108,7 +124,7 @@ void vidi__log_unreserve(vidi__log *log, uint64_t payload_bytes)
     pthread_mutex_unlock(&log->lock);
 }
 
-/* An append has used the standing reservation; it is renewed for the next one. Without memory, that one must reserve. */
+/* Renews the standing reservation, which an append has used. Without memory, the next append must reserve. */
 static __attribute__((noinline)) void renew_standing(vidi__log *log)
 {
     vidi__quiet quiet;

@@ -10,8 +10,9 @@
 
 #include "store/log_format.h"
 
-/* Read at once, if there is as much and no larger record. */
+/* Bytes that are read at once, unless a record is larger; at most this share of the memory limit. */
 #define WINDOW (UINT64_C(256) << 10)
+#define WINDOW_SHARE 128
 
 /* Limit on bytes with wrong checksums: this many times the file's size, plus a constant. */
 #define ALLOWANCE_TIMES 4
@@ -25,6 +26,7 @@ typedef struct reader {
     uint64_t known; /* length that was on disk, or VIDI__LOG_UNKNOWN */
     vidi__log_head head;
     uint64_t allowance; /* bytes that may still be checksummed in vain */
+    uint64_t least;     /* size of the first window */
     unsigned char *window;
     uint64_t room;  /* size of the window */
     uint64_t start; /* offset in the file of the window's first byte */
@@ -44,7 +46,7 @@ static void close_reader(reader *self)
  */
 static int make_room(reader *self, uint64_t bytes)
 {
-    uint64_t room = 2 * self->room < WINDOW ? WINDOW : 2 * self->room;
+    uint64_t room = 2 * self->room < self->least ? self->least : 2 * self->room;
     room = room < bytes ? bytes : room;
     room = room < self->size ? room : self->size;
     self->fill = 0;
@@ -57,7 +59,7 @@ static int make_room(reader *self, uint64_t bytes)
 }
 
 /*
- * Points *at to this many bytes of the file, which must exist. Reads at most WINDOW bytes beyond them. So looking at a
+ * Points *at to this many bytes of the file, which must exist. Reads at most `least` bytes beyond them. So looking at a
  * record costs its own length, or is paid for by the bytes on the way to it, however large the window has become.
  */
 static int look(reader *self, uint64_t offset, uint64_t bytes, const unsigned char **at)
@@ -65,7 +67,7 @@ static int look(reader *self, uint64_t offset, uint64_t bytes, const unsigned ch
     if (offset < self->start || offset + bytes > self->start + self->fill) {
         if (bytes > self->room || !self->window)
             VIDI__TRY(make_room(self, bytes));
-        uint64_t piece = bytes < WINDOW ? WINDOW : bytes;
+        uint64_t piece = bytes < self->least ? self->least : bytes;
         piece = piece < self->size - offset ? piece : self->size - offset;
         self->fill = 0;
         VIDI__TRY(vidi__file_read(&self->file, self->window, (size_t)piece, offset));
@@ -80,7 +82,8 @@ static int open_reader(reader *self, vidi__memory *memory, int folder, const vid
 {
     char name[40];
     vidi__log_name(name, id->number);
-    *self = (reader){.memory = memory, .file.handle = -1};
+    *self = (reader){.memory = memory, .file.handle = -1, .least = memory->limit / WINDOW_SHARE};
+    self->least = self->least < WINDOW ? self->least : WINDOW;
     VIDI__TRY(vidi__file_open(&self->file, folder, name, O_RDONLY));
     vidi__file_state state = {0};
     int code = vidi__file_stat(&self->file, &state);

@@ -29,12 +29,8 @@
 #include "store/end.h"
 #include "store/log_format.h"
 
-/* With this many bytes pending, appenders wait for the disk. */
-#define VIDI__LOG_PENDING_MAX (UINT64_C(64) << 20)
-
-/* Initial buffer size, and the size above which buffers shrink to it again after a burst. */
+/* Initial buffer size. */
 #define VIDI__LOG_BUFFER_MIN (UINT64_C(64) << 10)
-#define VIDI__LOG_BUFFER_KEEP (UINT64_C(4) << 20)
 _Static_assert(VIDI__LOG_STANDING <= VIDI__LOG_BUFFER_MIN / 2, "the smallest buffer has room to spare");
 
 /* The thread writes when this many bytes have accumulated, if it is not time to write before. */
@@ -54,6 +50,8 @@ struct vidi__log {
     void (*watcher)(void *context, uint64_t length); /* is told, too; may be NULL */
     void *watching;
     vidi__log_policy policy;
+    uint64_t pending_most; /* with more bytes pending than this, appenders wait for the disk */
+    uint64_t buffer_keep;  /* buffers that are larger shrink to the initial size again after a burst */
 
     pthread_t thread;
     _Atomic bool ready;   /* changes under the lock; vidi__log_is_ready reads it without */

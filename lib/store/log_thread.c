@@ -42,6 +42,8 @@ static bool swap(vidi__log *log)
             log->dirty_since = log->filling_since;
     }
     vidi__log_set_ready(log);
+    if (log->starved && log->blocked) /* appenders that wait for the disk must learn of it */
+        pthread_cond_broadcast(&log->done);
     return !log->starved;
 }
 
@@ -50,7 +52,7 @@ static void shrink(vidi__log *log)
 {
     vidi__log_buffer small = {0}, large = log->writing;
     vidi__quiet quiet;
-    if (large.room <= VIDI__LOG_BUFFER_KEEP)
+    if (large.room <= log->buffer_keep)
         return;
     vidi__quiet_begin(&quiet);
     if (vidi__log_grow(log, &small, VIDI__LOG_BUFFER_MIN) == VIDI_OK) {

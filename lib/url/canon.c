@@ -113,7 +113,7 @@ static int parse_and_apply(vidi__canon_work *work, vidi_str input, const vidi__u
     return result ? result : apply_rules(work, why);
 }
 
-/* Finds the parts of a URL that the scan accepts, without the parser; only those that the rules of crawl look at. */
+/* Finds, without the parser, the parts that the rules of crawl and w3lib look at, of a URL that the scan accepts. */
 static bool recognise(vidi_str input, vidi__url *url)
 {
     if (!vidi__url_is_canonical(input))
@@ -132,15 +132,10 @@ static bool recognise(vidi_str input, vidi__url *url)
     return true;
 }
 
-static bool crawl_keeps(const vidi__form *form, vidi_str input)
+static bool rules_keep(const vidi__form *form, vidi_str input)
 {
     vidi__url url = {0};
     return recognise(input, &url) && !(form->rules & form->profile->needed(form, &url));
-}
-
-static bool is_crawl(const vidi__form *form)
-{
-    return form->profile->output == VIDI__OUTPUT_URL;
 }
 
 bool vidi__canon_keeps(const vidi_canon *canon, vidi_str input)
@@ -151,7 +146,7 @@ bool vidi__canon_keeps(const vidi_canon *canon, vidi_str input)
     case VIDI__OUTPUT_STANDARD:
         return vidi__url_is_canonical(input);
     case VIDI__OUTPUT_URL:
-        return crawl_keeps(canon->form, input);
+        return rules_keep(canon->form, input);
     default:
         return false;
     }
@@ -184,8 +179,9 @@ int vidi__canon_form(const vidi_canon *canon, vidi_str input, vidi__buffer *out,
     if (VIDI__LIKELY(vidi__canon_keeps(canon, input)))
         return VIDI_OK;
     vidi__canon_work work = {.form = canon->form, .out = out};
-    int result = is_crawl(canon->form) ? canonicalise(canon->form, input, NULL, out, NULL) /* most are recognised */
-                                       : parse_and_apply(&work, input, NULL, NULL);
+    bool is_url = canon->form->profile->output == VIDI__OUTPUT_URL;
+    int result = is_url ? canonicalise(canon->form, input, NULL, out, NULL) /* most are recognised */
+                        : parse_and_apply(&work, input, NULL, NULL);
     *form = (vidi_str){out->at, out->len};
     return result;
 }

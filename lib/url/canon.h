@@ -32,7 +32,7 @@ void vidi__canon_patterns(const vidi_canon *canon, vidi__buffer *out);
 typedef enum vidi__canon_output {
     VIDI__OUTPUT_BYTES,    /* none: the input */
     VIDI__OUTPUT_STANDARD, /* whatwg: URLs as the parser writes them; vidi__url_is_canonical recognises most of them */
-    VIDI__OUTPUT_URL,      /* crawl: URLs that the parser leaves unchanged */
+    VIDI__OUTPUT_URL,      /* crawl and w3lib: URLs that the parser leaves unchanged */
     VIDI__OUTPUT_KEY       /* surt and the keys: text that need not be a URL */
 } vidi__canon_output;
 vidi__canon_output vidi__canon_output_of(const vidi_canon *canon);

@@ -27,49 +27,11 @@ static bool concerns(const vidi__canon_work *work)
     return vidi__url_is_special(&work->url) && work->url.scheme != VIDI__SCHEME_FILE;
 }
 
-/* ---- empty ---- */
-
-static bool is_not_empty(const vidi__canon_work *work, vidi_str name, const vidi_str *value)
-{
-    (void)work;
-    return name.len || value;
-}
-
-static void drop_empty(vidi__canon_work *work)
-{
-    vidi__canon_work_filter(work, is_not_empty, false);
-}
-
 /* ---- percent ---- */
-
-static bool is_unreserved(unsigned char c)
-{
-    return vidi__is_alpha((char)c) || vidi__is_digit((char)c) || c == '-' || c == '.' || c == '_' || c == '~';
-}
 
 static size_t normalise(char *to, char *from, size_t len)
 {
-    static const char digits[] = "0123456789ABCDEF";
-    char *at = to;
-    for (size_t i = 0; i < len; i++) {
-        if (from[i] != '%') {
-            *at++ = from[i];
-            continue;
-        }
-        unsigned high = len - i > 2 ? vidi__hex_value(from[i + 1]) : 16;
-        unsigned low = high < 16 ? vidi__hex_value(from[i + 2]) : 16;
-        unsigned char byte = low < 16 ? (unsigned char)(high << 4 | low) : '%';
-        if (low < 16)
-            i += 2;
-        if (is_unreserved(byte)) {
-            *at++ = (char)byte;
-        } else {
-            *at++ = '%';
-            *at++ = digits[byte >> 4];
-            *at++ = digits[byte & 15];
-        }
-    }
-    return (size_t)(at - to);
+    return vidi__normalise_escapes(to, from, len, vidi__is_unreserved);
 }
 
 static void normalise_percent(vidi__canon_work *work)
@@ -298,7 +260,7 @@ static void drop_index(vidi__canon_work *work)
 
 static void sort(vidi__canon_work *work)
 {
-    vidi__canon_work_sort(work, false);
+    vidi__canon_work_sort(work, VIDI__BY_NAME);
 }
 
 /* ---- www, scheme ---- */
@@ -382,11 +344,8 @@ static void drop_last_slash(vidi__canon_work *work)
 /* Does `percent` leave the character at i alone? It does if that is an escape, in capitals, that must be one. */
 static bool is_settled(vidi_str text, size_t i)
 {
-    if (text.ptr[i] != '%' || text.len - i < 3 || vidi__hex_value(text.ptr[i + 1]) > 15 ||
-        vidi__hex_value(text.ptr[i + 2]) > 15)
-        return false;
-    unsigned byte = vidi__hex_value(text.ptr[i + 1]) << 4 | vidi__hex_value(text.ptr[i + 2]);
-    return !is_unreserved((unsigned char)byte) && text.ptr[i + 1] < 'a' && text.ptr[i + 2] < 'a';
+    int byte = vidi__unescape(text.ptr + i, text.len - i);
+    return byte >= 0 && !vidi__is_unreserved((unsigned char)byte) && text.ptr[i + 1] < 'a' && text.ptr[i + 2] < 'a';
 }
 
 /* Does `percent` leave the text alone, and in a path `slashes` and `session` too? */
@@ -455,7 +414,8 @@ static uint32_t needed(const vidi__form *form, const vidi__url *url)
 }
 
 static const vidi__rule rules[RULES] = {
-    [EMPTY] = {"empty", "removes empty parameters, and a '?' with nothing after it", drop_empty, false, false},
+    [EMPTY] = {"empty", "removes empty parameters, and a '?' with nothing after it", vidi__canon_work_drop_empty, false,
+               false},
     [PERCENT] = {"percent", "decodes escapes of letters, digits and -._~; writes the others in upper case",
                  normalise_percent, false, false},
     [SLASHES] = {"slashes", "replaces several slashes in a row in the path by one", fold_slashes, false, false},

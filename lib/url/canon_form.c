@@ -57,7 +57,7 @@ static const vidi__rule host_rules[] = {{"host", "keeps only the host", key_host
 static const vidi__rule site_rules[] = {{"site", "keeps only the registrable domain", key_site, false, true}};
 
 /* The newest version of each profile, then the older ones. Version 1 of whatwg has no rule to switch. */
-enum { NEWEST = 6 };
+enum { NEWEST = 7 };
 static const vidi__profile whatwg = {"whatwg", 2, VIDI__OUTPUT_STANDARD, true, whatwg_rules, 2, NULL, NULL};
 static const vidi__profile none = {"none", 1, VIDI__OUTPUT_BYTES, false, none_rules, 1, NULL, NULL};
 static const vidi__profile host = {"key=host", 2, VIDI__OUTPUT_KEY, true, host_rules, 1, always, NULL};
@@ -67,8 +67,17 @@ static const vidi__profile host_1 = {"key=host", 1, VIDI__OUTPUT_KEY, false, hos
 static const vidi__profile site_1 = {"key=site", 1, VIDI__OUTPUT_KEY, false, site_rules, 1, always, NULL};
 
 static const vidi__profile *const profiles[] = {
-    &whatwg, &none,     &vidi__profile_crawl,   &vidi__profile_surt,   &host,
-    &site,   &whatwg_1, &vidi__profile_crawl_1, &vidi__profile_surt_1, &host_1,
+    &whatwg,
+    &none,
+    &vidi__profile_crawl,
+    &vidi__profile_w3lib,
+    &vidi__profile_surt,
+    &host,
+    &site,
+    &whatwg_1,
+    &vidi__profile_crawl_1,
+    &vidi__profile_surt_1,
+    &host_1,
     &site_1,
 };
 
@@ -95,7 +104,8 @@ static int no_profile(vidi_str text, vidi_str name)
         return vidi__fail(VIDI_EOPTION, "there is no canonical form \"%.*s\" in this version of vidi, only %s",
                           VIDI__QUOTE(text), known);
     return vidi__fail(VIDI_EOPTION,
-                      "there is no canonical form \"%.*s\"; there are none, whatwg, crawl, surt, key=host and key=site",
+                      "there is no canonical form \"%.*s\"; there are none, whatwg, crawl, w3lib, surt, key=host "
+                      "and key=site",
                       VIDI__QUOTE(name));
 }
 
@@ -179,11 +189,6 @@ static bool has_rule(const vidi__form *form, const char *name)
     return false;
 }
 
-static bool is_crawl(const vidi__form *form)
-{
-    return form->profile->output == VIDI__OUTPUT_URL;
-}
-
 static bool uses_tracking(const vidi__form *form)
 {
     return has_rule(form, "tracking");
@@ -193,7 +198,7 @@ static bool uses_tracking(const vidi__form *form)
 static int make_tracking(vidi__form *form, vidi__memory *memory, const char *tracking, vidi_str digest)
 {
     char have[24] = "";
-    if (!is_crawl(form) && (tracking || digest.ptr))
+    if (strcmp(form->profile->name, "crawl") != 0 && (tracking || digest.ptr))
         return vidi__fail(VIDI_EOPTION, "only crawl takes a list of tracking parameters, not %s", form->profile->name);
     if (tracking && !uses_tracking(form))
         return vidi__fail(VIDI_EOPTION, "there is a list of tracking parameters, but the rule tracking is off");

@@ -96,19 +96,45 @@ void vidi__canon_work_filter(vidi__canon_work *work, vidi__keep *keep, bool tail
         vidi__canon_work_drop_query(work);
 }
 
+static bool is_not_empty(const vidi__canon_work *work, vidi_str name, const vidi_str *value)
+{
+    (void)work;
+    return name.len || value;
+}
+
+void vidi__canon_work_drop_empty(vidi__canon_work *work)
+{
+    vidi__canon_work_filter(work, is_not_empty, false);
+}
+
 typedef struct parameter {
     const char *at;
     size_t len, name_len; /* of the whole parameter, and of its name */
     uint64_t key; /* the name's first 8 bytes as a big-endian number, padded with zeros: it sorts like the name */
 } parameter;
 
-static parameter read_parameter(const char *at, const char *end)
+/* Takes the next byte off the text: as it is, or what it stands for. */
+static unsigned char next_byte(vidi_str *text, vidi__sort_by by)
+{
+    int byte = (unsigned char)text->ptr[0], escaped = -1;
+    if (by == VIDI__BY_MEANING)
+        escaped = vidi__unescape(text->ptr, text->len);
+    size_t len = escaped >= 0 ? 3 : 1;
+    text->ptr += len;
+    text->len -= len;
+    if (escaped >= 0)
+        return (unsigned char)escaped;
+    return by == VIDI__BY_MEANING && byte == '+' ? ' ' : (unsigned char)byte;
+}
+
+static parameter read_parameter(const char *at, const char *end, vidi__sort_by by)
 {
     parameter p = {.at = at, .len = piece_len(at, end)};
     const char *equals = p.len ? memchr(at, '=', p.len) : NULL;
     p.name_len = equals ? (size_t)(equals - at) : p.len;
+    vidi_str name = {at, p.name_len};
     for (size_t i = 0; i < 8; i++)
-        p.key = p.key << 8 | (i < p.name_len ? (unsigned char)at[i] : 0);
+        p.key = p.key << 8 | (name.len ? next_byte(&name, by) : 0);
     return p;
 }
 
@@ -119,26 +145,38 @@ int vidi__compare_bytes(vidi_str a, vidi_str b)
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-static int compare(const parameter *a, const parameter *b, bool values)
+static int compare_meaning(vidi_str a, vidi_str b)
 {
-    if (a->key != b->key) /* a URL has no zero byte, so the padding sorts first */
+    while (a.len && b.len) {
+        unsigned char x = next_byte(&a, VIDI__BY_MEANING), y = next_byte(&b, VIDI__BY_MEANING);
+        if (x != y)
+            return x < y ? -1 : 1;
+    }
+    return (a.len > 0) - (b.len > 0);
+}
+
+static int compare(const parameter *a, const parameter *b, vidi__sort_by by)
+{
+    int (*texts)(vidi_str, vidi_str) = by == VIDI__BY_MEANING ? compare_meaning : vidi__compare_bytes;
+    if (a->key !=
+        b->key) /* the padding sorts first; a name with zero bytes at its end has the key of the name without */
         return a->key < b->key ? -1 : 1;
-    int order = vidi__compare_bytes((vidi_str){a->at, a->name_len}, (vidi_str){b->at, b->name_len});
-    if (order || !values)
+    int order = texts((vidi_str){a->at, a->name_len}, (vidi_str){b->at, b->name_len});
+    if (order || by == VIDI__BY_NAME)
         return order;
-    return vidi__compare_bytes((vidi_str){a->at + a->name_len, a->len - a->name_len},
-                               (vidi_str){b->at + b->name_len, b->len - b->name_len});
+    return texts((vidi_str){a->at + a->name_len, a->len - a->name_len},
+                 (vidi_str){b->at + b->name_len, b->len - b->name_len});
 }
 
 /* The number of parameters; 0 if they are sorted already. */
-static size_t count_unsorted(const char *query, const char *end, bool values)
+static size_t count_unsorted(const char *query, const char *end, vidi__sort_by by)
 {
     size_t count = 1;
     bool sorted = true;
-    parameter last = read_parameter(query, end);
+    parameter last = read_parameter(query, end, by);
     while (last.at + last.len < end) {
-        parameter next = read_parameter(last.at + last.len + 1, end);
-        sorted = sorted && compare(&last, &next, values) <= 0;
+        parameter next = read_parameter(last.at + last.len + 1, end, by);
+        sorted = sorted && compare(&last, &next, by) <= 0;
         count++;
         last = next;
     }
@@ -146,14 +184,14 @@ static size_t count_unsorted(const char *query, const char *end, bool values)
 }
 
 /* Merge sort: merges runs of 1, 2, 4, … parameters between the two arrays, and returns the sorted one. */
-static parameter *merge_sort(parameter *from, parameter *to, size_t count, bool values)
+static parameter *merge_sort(parameter *from, parameter *to, size_t count, vidi__sort_by by)
 {
     for (size_t run = 1; run < count; run *= 2) {
         for (size_t begin = 0; begin < count; begin += 2 * run) {
             size_t a = begin, b = begin + run < count ? begin + run : count, middle = b;
             size_t end = count - b > run ? b + run : count;
             for (size_t i = begin; i < end; i++) {
-                bool first = b == end || (a < middle && compare(&from[a], &from[b], values) <= 0);
+                bool first = b == end || (a < middle && compare(&from[a], &from[b], by) <= 0);
                 to[i] = first ? from[a++] : from[b++];
             }
         }
@@ -165,15 +203,15 @@ static parameter *merge_sort(parameter *from, parameter *to, size_t count, bool 
 }
 
 /* Sorts with room for twice the parameters, and a text buffer of the query's size. */
-static void sort_in(vidi__canon_work *work, parameter *room, char *text, size_t count, bool values)
+static void sort_in(vidi__canon_work *work, parameter *room, char *text, size_t count, vidi__sort_by by)
 {
     char *query = work->out->at + work->url.path_end + 1, *end = work->out->at + work->out->len;
     const char *at = query;
     for (size_t i = 0; i < count; i++) {
-        room[i] = read_parameter(at, end);
+        room[i] = read_parameter(at, end, by);
         at += room[i].len + 1;
     }
-    parameter *sorted = merge_sort(room, room + count, count, values);
+    parameter *sorted = merge_sort(room, room + count, count, by);
     char *to = text;
     for (size_t i = 0; i < count; i++) {
         if (i)
@@ -184,19 +222,19 @@ static void sort_in(vidi__canon_work *work, parameter *room, char *text, size_t 
     memcpy(query, text, (size_t)(end - query));
 }
 
-void vidi__canon_work_sort(vidi__canon_work *work, bool values)
+void vidi__canon_work_sort(vidi__canon_work *work, vidi__sort_by by)
 {
     if (!work->url.has_query)
         return;
     vidi__buffer *out = work->out;
     size_t begin = work->url.path_end + 1, bytes = out->len - begin;
-    size_t count = count_unsorted(out->at + begin, out->at + out->len, values);
+    size_t count = count_unsorted(out->at + begin, out->at + out->len, by);
     if (!count)
         return;
     parameter few[2 * FEW_PARAMETERS];
     char text[1024];
     if (count <= FEW_PARAMETERS && bytes <= sizeof text) {
-        sort_in(work, few, text, count, values);
+        sort_in(work, few, text, count, by);
         return;
     }
     char *room = NULL;
@@ -204,7 +242,7 @@ void vidi__canon_work_sort(vidi__canon_work *work, bool values)
     out->error = out->error ? out->error : vidi__alloc(out->memory, &room, need, _Alignof(parameter));
     if (!room)
         return;
-    sort_in(work, (parameter *)(void *)room, room + 2 * count * sizeof *few, count, values);
+    sort_in(work, (parameter *)(void *)room, room + 2 * count * sizeof *few, count, by);
     vidi__release(out->memory, room, need, _Alignof(parameter));
 }
 
@@ -223,12 +261,17 @@ void vidi__canon_work_cut_host(vidi__canon_work *work, size_t bytes)
     url->path_end -= bytes;
 }
 
-size_t vidi__canon_work_rewrite(vidi__canon_work *work, size_t begin, size_t end, vidi__rewrite *rewrite)
+size_t vidi__canon_work_percents(const vidi__canon_work *work, size_t begin, size_t end)
 {
-    vidi__buffer *out = work->out;
     size_t more = 0;
     for (size_t i = begin; i < end; i++)
-        more += out->at[i] == '%' ? 2 : 0;
+        more += work->out->at[i] == '%' ? 2 : 0;
+    return more;
+}
+
+size_t vidi__canon_work_rewrite(vidi__canon_work *work, size_t begin, size_t end, size_t more, vidi__rewrite *rewrite)
+{
+    vidi__buffer *out = work->out;
     if (!more || !vidi__buffer_reserve(out, more))
         return end;
     char *at = out->at + begin;
@@ -239,10 +282,43 @@ size_t vidi__canon_work_rewrite(vidi__canon_work *work, size_t begin, size_t end
     return begin + len;
 }
 
+static size_t rewrite_escapes(vidi__canon_work *work, size_t begin, size_t end, vidi__rewrite *rewrite)
+{
+    return vidi__canon_work_rewrite(work, begin, end, vidi__canon_work_percents(work, begin, end), rewrite);
+}
+
 void vidi__canon_work_rewrite_both(vidi__canon_work *work, vidi__rewrite *rewrite)
 {
     vidi__url *url = &work->url;
-    url->path_end = vidi__canon_work_rewrite(work, url->path_begin, url->path_end, rewrite);
+    url->path_end = rewrite_escapes(work, url->path_begin, url->path_end, rewrite);
     if (url->has_query)
-        vidi__canon_work_rewrite(work, url->path_end + 1, work->out->len, rewrite);
+        rewrite_escapes(work, url->path_end + 1, work->out->len, rewrite);
+}
+
+/* ---- escapes ---- */
+
+char *vidi__escape(char *to, unsigned char byte)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    to[0] = '%';
+    to[1] = digits[byte >> 4];
+    to[2] = digits[byte & 15];
+    return to + 3;
+}
+
+size_t vidi__normalise_escapes(char *to, const char *from, size_t len, bool (*is_decoded)(unsigned char byte))
+{
+    char *at = to;
+    for (size_t i = 0; i < len; i++) {
+        int byte = vidi__unescape(from + i, len - i);
+        if (from[i] != '%') {
+            *at++ = from[i];
+        } else if (byte >= 0 && is_decoded((unsigned char)byte)) {
+            *at++ = (char)byte;
+        } else {
+            at = vidi__escape(at, byte >= 0 ? (unsigned char)byte : '%');
+        }
+        i += byte >= 0 ? 2 : 0;
+    }
+    return (size_t)(at - to);
 }

@@ -2,8 +2,8 @@
  * Canonical forms of URLs: one text for all spellings of a page. docs/CANON.md defines each form byte by byte.
  *
  * A profile is a name, a version and a list of rules in a fixed order. A rule changes a parsed URL in place and keeps
- * host_begin, path_begin, path_end and has_query up to date. The text has no fragment while the rules run, so the query,
- * if there is one, ends where the text ends. Every rule takes linear time, except sorting.
+ * host_begin, path_begin, path_end and has_query up to date. The text has no fragment while the rules run, so the
+ * query, if there is one, ends where the text ends. Every rule takes linear time, except sorting.
  *
  *   http://example.com/a/b?q=1
  *                     |   |   |
@@ -81,6 +81,7 @@ struct vidi_canon {
 
 extern const vidi__profile vidi__profile_crawl, vidi__profile_crawl_1; /* the newest version, and version 1 */
 extern const vidi__profile vidi__profile_surt, vidi__profile_surt_1;
+extern const vidi__profile vidi__profile_w3lib;
 
 /*
  * Adds the canonical form of the input to out, which must be empty: VIDI_OK, VIDI_INVALID or an error. base NULL: none.
@@ -101,17 +102,36 @@ void vidi__canon_work_drop_query(vidi__canon_work *work);
 typedef bool vidi__keep(const vidi__canon_work *work, vidi_str name, const vidi_str *value);
 void vidi__canon_work_filter(vidi__canon_work *work, vidi__keep *keep, bool tail);
 
+/* Removes empty parameters. */
+void vidi__canon_work_drop_empty(vidi__canon_work *work);
+
 /* Compares bytes as memcmp does; a prefix comes before longer text. */
 int vidi__compare_bytes(vidi_str a, vidi_str b);
 
-/* Sorts the parameters by name, with `values` also by value. The sort is stable. */
-void vidi__canon_work_sort(vidi__canon_work *work, bool values);
+/* What parameters are sorted by. */
+typedef enum vidi__sort_by {
+    VIDI__BY_NAME,    /* the bytes of the name */
+    VIDI__BY_BOTH,    /* the bytes of the name, then of the value */
+    VIDI__BY_MEANING, /* the same, after decoding escapes and taking '+' for a space */
+} vidi__sort_by;
+/* Sorts the parameters. The sort is stable. */
+void vidi__canon_work_sort(vidi__canon_work *work, vidi__sort_by by);
 
-/* Rewrites the bytes from begin to end; the result may be 2 bytes longer for each '%' in them. Returns the new end. */
+/* Rewrites the bytes from begin to end; the result may be `more` bytes longer. Returns the new end. */
 typedef size_t vidi__rewrite(char *to, char *from, size_t len);
-size_t vidi__canon_work_rewrite(vidi__canon_work *work, size_t begin, size_t end, vidi__rewrite *rewrite);
-/* Rewrites the path, then the query. */
+size_t vidi__canon_work_rewrite(vidi__canon_work *work, size_t begin, size_t end, size_t more, vidi__rewrite *rewrite);
+/* 2 bytes for each '%' from begin to end. */
+size_t vidi__canon_work_percents(const vidi__canon_work *work, size_t begin, size_t end);
+/* Rewrites the path, then the query, if they have a '%'. Each may grow by 2 bytes for each '%' in it. */
 void vidi__canon_work_rewrite_both(vidi__canon_work *work, vidi__rewrite *rewrite);
+
+/* Writes a byte as "%2F". Returns where the next one goes. */
+char *vidi__escape(char *to, unsigned char byte);
+/*
+ * For a vidi__rewrite: decodes the escapes of these bytes, writes other escapes in upper case, and writes a '%' that
+ * begins no escape as "%25".
+ */
+size_t vidi__normalise_escapes(char *to, const char *from, size_t len, bool (*is_decoded)(unsigned char byte));
 
 /* Removes the first bytes of the host. */
 void vidi__canon_work_cut_host(vidi__canon_work *work, size_t bytes);

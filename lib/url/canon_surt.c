@@ -178,7 +178,7 @@ static void lower_query(vidi__canon_work *work)
 
 static void sort(vidi__canon_work *work)
 {
-    vidi__canon_work_sort(work, true);
+    vidi__canon_work_sort(work, VIDI__BY_BOTH);
 }
 
 /* ---- www ---- */

@@ -11,7 +11,7 @@
 #define PATTERNS_MAX 10000
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
 
-/* From data/tracking.txt, made by cmake/Tracking.cmake: the patterns in lower case, and room for them in both orders. */
+/* From data/tracking.txt, made by cmake/Tracking.cmake: patterns in lower case, and room for them in both orders. */
 extern const char *const vidi__tracking_lines[];
 extern vidi_str vidi__tracking_room[];
 extern const size_t vidi__tracking_count;

@@ -7,8 +7,8 @@
  * Opening it takes about a microsecond and some memory of ICU's own, so it is opened once a process and shared: it may
  * be used from any number of threads, and is never closed.
  *
- * Encoding a label takes ICU time that grows with the square of the label's length. Domains of more than 1,024 bytes are
- * therefore refused; the 253 characters that the DNS can resolve encode no more than that in any script.
+ * Encoding a label takes ICU time that grows with the square of the label's length. Domains of more than 1,024 bytes
+ * are therefore refused; the 253 characters that the DNS can resolve encode no more than that in any script.
  */
 #include "url/percent.h"
 #include "url/url.h"

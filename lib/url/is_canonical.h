@@ -41,8 +41,8 @@ size_t vidi__url_count_canonical_neon(const vidi_str *urls, size_t n);
 
 /*
  * The canonical form `whatwg`: the standard's serialisation without the fragment. *out is the input itself if that is
- * canonical; otherwise it is in room, which must be empty before the call and which the caller frees. Returns VIDI__NOT_URL
- * with a message if the input is not a URL; then *out is empty.
+ * canonical; otherwise it is in room, which must be empty before the call and which the caller frees. Returns
+ * VIDI__NOT_URL with a message if the input is not a URL; then *out is empty.
  */
 int vidi__url_whatwg(vidi_str url, vidi__buffer *room, vidi_str *out);
 

@@ -58,7 +58,7 @@ static inline __attribute__((always_inline)) void vidi__url_fast_join(masks *int
     0x07, 0x03, 0x07, 0x07, 0x03, 0x03, 0x03, 0x07, 0x03, 0x03, 0x03, 0x03, 0x0b, 0x03, 0x0b, (char)0x83
 #define VIDI__FAST_ROWS 1, 2, 4, 8, 16, 32, 64, (char)128, 0, 0, 0, 0, 0, 0, 0, 0
 
-/* What the scan for plain URLs compares with. Not in its file, where gcc would make each anew with three instructions. */
+/* Constants of the scan for plain URLs. Not in its file, where gcc would make each anew with three instructions. */
 typedef struct vidi__url_plain_tables {
     _Alignas(32) char rows[32];
     char not_plain[32]; /* bytes that the parser would change in a path, and '?' and '%' */

@@ -1,7 +1,7 @@
 /*
  * The scan of is_canonical_kernel.h with NEON: a block is four vectors of 16 bytes, the sets by looking up both halves
- * of each byte. There is no instruction that turns a comparison into bits. So each byte keeps the bit of its place among
- * eight, and adding neighbours three times brings the 64 bits of a block together.
+ * of each byte. There is no instruction that turns a comparison into bits. So each byte keeps the bit of its place
+ * among eight, and adding neighbours three times brings the 64 bits of a block together.
  */
 #include "url/is_canonical_kernel.h"
 

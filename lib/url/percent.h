@@ -55,6 +55,21 @@ static inline unsigned vidi__hex_value(char c)
     return letter < 6 ? letter + 10 : 16;
 }
 
+/* The byte that the escape ("%2F") at the beginning of the text stands for; -1 if there is no escape. */
+static inline int vidi__unescape(const char *text, size_t len)
+{
+    if (len < 3 || text[0] != '%')
+        return -1;
+    unsigned high = vidi__hex_value(text[1]), low = vidi__hex_value(text[2]);
+    return high < 16 && low < 16 ? (int)(high << 4 | low) : -1;
+}
+
+/* RFC 3986's unreserved characters, which mean the same with and without escape. */
+static inline bool vidi__is_unreserved(unsigned char c)
+{
+    return vidi__is_alpha((char)c) || vidi__is_digit((char)c) || c == '-' || c == '.' || c == '_' || c == '~';
+}
+
 /* ---- scans (scan.c) ---- */
 
 /* The number of bytes before the first one that is in the set, which is a single set. */

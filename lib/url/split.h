@@ -2,9 +2,10 @@
  * Splits URLs into segments and features, for the kinds that work on parts of URLs.
  *
  * The parser decides where the parts of a URL are, if the text is a URL as the parser writes it. All other text (lines
- * that aren't URLs, URLs that were not canonicalised, keys) is split by its bytes as if it were a URL: after "scheme://",
- * at slashes, before the first '?' or '#'. For URLs with a host both ways give the same result. They differ where the
- * bytes do not tell enough: the path of "mailto:a/b" has no segments, and in "a:/.//b" the "/." is not part of the path.
+ * that aren't URLs, URLs that were not canonicalised, keys) is split by its bytes as if it were a URL: after
+ * "scheme://", at slashes, before the first '?' or '#'. For URLs with a host both ways give the same result. They
+ * differ where the bytes do not tell enough: the path of "mailto:a/b" has no segments, and in "a:/.//b" the "/." is not
+ * part of the path.
  */
 #ifndef VIDI_URL_SPLIT_H
 #define VIDI_URL_SPLIT_H
@@ -22,16 +23,16 @@ typedef struct vidi__url_parts {
 } vidi__url_parts;
 
 /*
- * Finds the parts. The parser writes to room, which must be empty and is empty again afterwards. VIDI_OK, or an error if
- * there is no memory. Takes linear time.
+ * Finds the parts. The parser writes to room, which must be empty and is empty again afterwards. VIDI_OK, or an error
+ * if there is no memory. Takes linear time.
  */
 int vidi__url_split(vidi__url_parts *parts, vidi_str url, vidi__buffer *room);
 
 /*
- * Walks over the segments. Start with {parts, …} and call vidi__url_segment until it returns false. The first segment is
- * everything before the path; slashes outside the path do not separate segments. There is always at least one segment;
- * "a/" has two, the second of which is empty. The segments with the slashes between them are the whole URL (without its
- * scheme, if that is stripped).
+ * Walks over the segments. Start with {parts, …} and call vidi__url_segment until it returns false. The first segment
+ * is everything before the path; slashes outside the path do not separate segments. There is always at least one
+ * segment; "a/" has two, the second of which is empty. The segments with the slashes between them are the whole URL
+ * (without its scheme, if that is stripped).
  */
 typedef struct vidi__url_segments {
     const vidi__url_parts *parts;

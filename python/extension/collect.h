@@ -1,6 +1,6 @@
 /*
- * Bytes that are collected while a set is locked: its stream, or what it lists. Plain memory: Python's own allocator may
- * start a garbage collection, and that may run code that asks the same set.
+ * Bytes that are collected while a set is locked: its stream, or what it lists. Plain memory: Python's own allocator
+ * may start a garbage collection, and that may run code that asks the same set.
  */
 #ifndef VIDI_PYTHON_COLLECT_H
 #define VIDI_PYTHON_COLLECT_H

@@ -139,21 +139,23 @@ static const char mark_doc[] =
     "\n"
     "Return a mark after everything answered so far, for commit_to(); 0 without manual_commit.\n";
 
-static const char commit_to_doc[] = "commit_to($self, mark, /)\n"
-                                    "--\n"
-                                    "\n"
-                                    "Commit everything that was answered before the mark, and nothing after it.\n"
-                                    "\n"
-                                    "    >>> s = vidi.Set('crawl.vidi', manual_commit=True)\n"
-                                    "    >>> s.add('http://example.org/')\n"
-                                    "    True\n"
-                                    "    >>> handled = s.mark()\n"
-                                    "    >>> s.add('http://example.org/a')\n"
-                                    "    True\n"
-                                    "    >>> s.commit_to(handled)\n"
-                                    "    >>> s.stats.staged\n"
-                                    "    1\n"
-                                    "    >>> s.close()\n";
+static const char commit_to_doc[] =
+    "commit_to($self, mark, /)\n"
+    "--\n"
+    "\n"
+    "Commit everything that was answered before the mark, and nothing after it. A mark that mark()\n"
+    "has not returned yet is an ArgumentError, and commits nothing.\n"
+    "\n"
+    "    >>> s = vidi.Set('crawl.vidi', manual_commit=True)\n"
+    "    >>> s.add('http://example.org/')\n"
+    "    True\n"
+    "    >>> handled = s.mark()\n"
+    "    >>> s.add('http://example.org/a')\n"
+    "    True\n"
+    "    >>> s.commit_to(handled)\n"
+    "    >>> s.stats.staged\n"
+    "    1\n"
+    "    >>> s.close()\n";
 
 static const char commit_note_doc[] =
     "commit_note($self, mark, note, /)\n"

@@ -5,9 +5,9 @@
 
 /* The names of the classes, at the place of their code: VIDI_EARGUMENT is -1. */
 static const char *const names[] = {
-    "Error",         "ArgumentError", "OptionError",  "OutOfMemory",  "LimitError",
-    "NotFoundError", "CannotError",   "DiffersError", "FormatError",  "DiskError",
-    "KernelError",   "ExistsError",   "BusyError",    "DamagedError", "RateError",
+    "Error",       "ArgumentError", "OptionError", "OutOfMemory", "LimitError",  "NotFoundError",
+    "CannotError", "DiffersError",  "FormatError", "DiskError",   "KernelError", "ExistsError",
+    "BusyError",   "DamagedError",  "RateError",   "OwnedError",
 };
 
 #define CLASSES (sizeof names / sizeof *names)

@@ -4,8 +4,8 @@
  *
  * The global interpreter lock (GIL) protects the fields of a set_object. Rules that keep this true, and Python alive:
  *
- *  - A call that keeps the GIL asks vp_opened() for the set, last of all: no Python code may run between vp_opened() and
- *    the library's function, or the set might be closed in between. Taking an object's text runs none; comparing,
+ *  - A call that keeps the GIL asks vp_opened() for the set, last of all: no Python code may run between vp_opened()
+ *    and the library's function, or the set might be closed in between. vp_text() runs none; vp_plain(), comparing,
  *    calling and making objects that the garbage collector tracks may.
  *  - A call that releases the GIL goes through vp_enter() and vp_leave(), with no Python code in between: close() waits
  *    for those that have entered, and would wait for itself.
@@ -56,16 +56,24 @@ extern PyTypeObject *vp_set_type;
 /* ---- text.c ---- */
 
 /*
- * The bytes of a str, in UTF-8, or of a bytes object; they belong to the object. False with an exception: a TypeError
- * that names the type, or a UnicodeEncodeError for surrogates.
+ * A str or bytes with the text of a URL: the object itself if it is one, otherwise a new object, of exactly that type.
+ * A new reference, or NULL with an exception: a TypeError that names the type, or what the object's own code raises.
  */
-static inline bool vp_text(PyObject *object, vidi_str *text);
+PyObject *vp_plain(PyObject *object);
+/*
+ * The bytes of a str, in UTF-8, or of a bytes object; they belong to the object. False with an exception, such as a
+ * UnicodeEncodeError for surrogates. Runs no Python code.
+ */
+static inline bool vp_text(PyObject *plain, vidi_str *text);
 /* The same, for what vp_text does not do inline. */
-bool vp_text_of_any(PyObject *object, vidi_str *text);
+bool vp_text_of_any(PyObject *plain, vidi_str *text);
+
+/* Is it what a table has in place of a value: None, NaN, and pandas' NA and NaT? */
+bool vp_is_missing(PyObject *object);
 
 /* Raises a TypeError, in place of an exception that is set: "NAME must be WANTED, not int". Returns false. */
 bool vp_refuse_type(PyObject *object, const char *name, const char *wanted);
-/* A single URL is an iterable, too, of its letters, but nobody means that: false with a TypeError. */
+/* A single URL is an iterable, too, of its letters or parts, but nobody means that: false with a TypeError. */
 bool vp_refuse_single(PyObject *urls);
 
 /* ---- single.c ---- */
@@ -76,6 +84,22 @@ bool vp_refuse_single(PyObject *urls);
 int vp_add(set_object *self, vidi_str url);
 /* The slot of `url in set`. */
 int vp_set_contains(PyObject *self, PyObject *url);
+
+/* ---- batch.c ---- */
+
+/* What to do with missing values among the URLs. */
+typedef enum vp_missing { VP_FAIL_MISSING, VP_SKIP_MISSING } vp_missing;
+/* Takes the argument `missing`: "fail" or "skip". NULL leaves it alone. */
+bool vp_to_missing(PyObject *object, vp_missing *missing);
+/* Adds all URLs of an iterable, or of another set. False with an exception. */
+bool vp_update(set_object *self, PyObject *urls, vp_missing missing);
+/* The slot of `set |= urls`. */
+PyObject *vp_set_or(PyObject *self, PyObject *urls);
+
+/* ---- whole.c ---- */
+
+/* Adds everything that another set holds: 0, an error of the library, or VP_RAISED. */
+int vp_merge(set_object *self, set_object *other, unsigned flags);
 
 /* ---- new.c ---- */
 
@@ -150,7 +174,7 @@ static inline void vp_hint_if_due(set_object *self, uint64_t urls);
 
 /* ---- open.c ---- */
 
-/* How a set is used, from the keywords memory_limit, invalid, sync, manual_commit, read_only and accept_damage. */
+/* How a set is used: the keywords memory_limit, invalid, sync, manual_commit, read_only, accept_damage and owner. */
 bool vp_access(PyObject *keywords, vidi_access *access);
 /*
  * A path as bytes of the file system (a new reference to a bytes object), or *path is NULL for None and NULL; false
@@ -205,13 +229,13 @@ extern const PyGetSetDef vp_stats_attributes[];
 
 /* ---- inline, because every add passes here ---- */
 
-static inline bool vp_text(PyObject *object, vidi_str *text)
+static inline bool vp_text(PyObject *plain, vidi_str *text)
 {
     Py_ssize_t len;
 
-    if (!PyUnicode_CheckExact(object))
-        return vp_text_of_any(object, text);
-    text->ptr = PyUnicode_AsUTF8AndSize(object, &len);
+    if (!PyUnicode_CheckExact(plain))
+        return vp_text_of_any(plain, text);
+    text->ptr = PyUnicode_AsUTF8AndSize(plain, &len);
     text->len = (size_t)len;
     return text->ptr != NULL;
 }

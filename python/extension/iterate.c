@@ -2,8 +2,8 @@
  * iter(set) and set.hashes(): what a set holds, as it was when the iterator was made.
  *
  * The library lists a set while it is locked, so the visitor copies everything to plain memory, without the
- * interpreter's lock. Python objects are made from that copy one at a time, when they are asked for. So code in the loop
- * may do anything with the set, and closing it does not end the loop.
+ * interpreter's lock. Python objects are made from that copy one at a time, when they are asked for. So code in the
+ * loop may do anything with the set, and closing it does not end the loop.
  */
 #include <stdio.h>
 #include <string.h>

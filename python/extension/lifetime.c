@@ -2,8 +2,8 @@
  * The life of a set: who uses it, and how it is closed.
  *
  * Calls that keep the GIL need not be counted: close() needs the GIL, too. Calls that release it are counted, and
- * close() waits until the last of them has left. Counts change with the GIL held; once a close has begun they change with
- * `door` locked as well, so that close() can wait for them without the GIL.
+ * close() waits until the last of them has left. Counts change with the GIL held; once a close has begun they change
+ * with `door` locked as well, so that close() can wait for them without the GIL.
  */
 #include "extension.h"
 
@@ -112,6 +112,7 @@ bool vp_adopt(set_object *self, vidi_set *set, const char *path, const vidi_acce
     self->path = copy;
     self->access = *access;
     self->access.allocator = NULL; /* it may end before the set, and nobody asks */
+    self->access.owner = NULL;     /* the same; copies belong to nobody */
     bool is_written = path && !(access->flags & VIDI_READ_ONLY);
     self->is_manual = is_written && access->flags & VIDI_MANUAL_COMMIT;
     self->may_sleep = is_written && access->sync == VIDI_SYNC_ALWAYS && !self->is_manual;

@@ -1,8 +1,8 @@
 /*
- * Sets that are opened with read_only=True. Such a set is a snapshot, mapped into memory, and beside it what the log has
- * added or removed since. Lookups ask both. But the library cannot write the two as one stream, nor list a set of which
- * the log removes something, and lists a URL twice that was added again in the log. A copy in memory has it all in one
- * place.
+ * Sets that are opened with read_only=True. Such a set is a snapshot, mapped into memory, and beside it what the log
+ * has added or removed since. Lookups ask both. But the library cannot write the two as one stream, nor list a set of
+ * which the log removes something, and lists a URL twice that was added again in the log. A copy in memory has it all
+ * in one place.
  */
 #include "extension.h"
 

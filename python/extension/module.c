@@ -1,7 +1,7 @@
 /* The module vidi._vidi: the package vidi takes its names from here. */
 #include "extension.h"
 
-/* The classes and the counter of forks exist once in a process, so another interpreter would share them with this one. */
+/* The classes and the counter of forks exist once in a process, so another interpreter would share them. */
 static bool is_main_interpreter(void)
 {
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0)

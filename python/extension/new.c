@@ -3,9 +3,9 @@
  *
  * A crawler that is interrupted while it handles a URL must get that URL again. So a set that commits by itself looks a
  * URL up, hands it out, and adds it only when the next one is asked for: then the last one has been handled. In between
- * it is pending. If the iterator is closed or dropped, because the handling raised an exception for example, the pending
- * URL is not added. A set with manual_commit=True has staging for that: there a URL is added at once, and the caller
- * commits.
+ * it is pending. If the iterator is closed or dropped, because the handling raised an exception for example, the
+ * pending URL is not added. A set with manual_commit=True has staging for that: there a URL is added at once, and the
+ * caller commits.
  *
  * Two iterators of one set never hand out the same URL at the same time: an iterator skips URLs that are pending in
  * another one. For that, the lookup and the note that a URL is pending are one step, without releasing the GIL, and a
@@ -15,7 +15,7 @@
  * one that could not be added, are tried again when the next one is asked for. Items that are not URLs at all are left
  * behind, or the iterator would never get past them.
  */
-#include "extension.h"
+#include "arguments.h"
 
 #include <string.h>
 
@@ -26,21 +26,21 @@ struct new_object {
     PyObject_HEAD set_object *set;
     PyObject *source;  /* the iterator that items come from; NULL at its end */
     PyObject *taken;   /* from the source, and not yet looked up */
-    PyObject *pending; /* handed out, and not yet added */
+    PyObject *pending; /* the text of the item that was handed out and is not yet added */
     char *form;        /* the canonical form of the pending URL, made when another iterator asks; else NULL */
     size_t form_len;
+    vp_missing missing;
     bool is_running;
     new_object *before, *after; /* all iterators of the set with a pending URL */
 };
 
 /* ---- pending URLs ---- */
 
-static void set_pending(new_object *self)
+static void set_pending(new_object *self, PyObject *plain)
 {
     new_object *first = self->set->pending;
 
-    Py_INCREF(self->taken);
-    self->pending = self->taken;
+    self->pending = Py_NewRef(plain);
     self->before = NULL;
     self->after = first;
     if (first)
@@ -65,8 +65,8 @@ static void drop_pending(new_object *self)
 }
 
 /*
- * The canonical form, preceded by a byte that tells URLs from other bytes, in memory that the caller frees. NULL with an
- * exception.
+ * The canonical form, preceded by a byte that tells URLs from other bytes, in memory that the caller frees. NULL with
+ * an exception.
  */
 static char *form_of(const vidi_set *set, vidi_str url, size_t *len)
 {
@@ -151,7 +151,7 @@ static bool take(new_object *self)
 }
 
 /* Looks the URL up, and makes it pending if it is new: VIDI_SEEN also if it is pending elsewhere. */
-static int look_up(new_object *self, vidi_str url)
+static int look_up(new_object *self, PyObject *plain, vidi_str url)
 {
     vidi_set *set = vp_opened(self->set);
     int verdict = set ? vidi_has(set, url) : VP_RAISED;
@@ -165,7 +165,7 @@ static int look_up(new_object *self, vidi_str url)
         return VP_RAISED;
     if (elsewhere)
         return VIDI_SEEN;
-    set_pending(self);
+    set_pending(self, plain);
     return VIDI_NEW;
 }
 
@@ -175,11 +175,16 @@ static int decide(new_object *self)
     set_object *set = self->set;
     vidi_str url;
 
-    if (!vp_text(self->taken, &url)) {
+    if (self->missing == VP_SKIP_MISSING && vp_is_missing(self->taken))
+        return 0;
+    PyObject *plain = vp_plain(self->taken);
+    if (!plain || !vp_text(plain, &url)) {
+        Py_XDECREF(plain);
         Py_CLEAR(self->taken);
         return -1;
     }
-    int verdict = set->is_manual ? vp_add(set, url) : look_up(self, url);
+    int verdict = set->is_manual ? vp_add(set, url) : look_up(self, plain, url);
+    Py_DECREF(plain); /* runs no code: it is of exactly that type, or the item itself */
     if (verdict == VIDI_NEW || verdict == VIDI_SEEN)
         return verdict == VIDI_NEW;
     if (verdict == VIDI_INVALID && set->access.invalid == VIDI_DROP_INVALID)
@@ -301,15 +306,20 @@ bool vp_new_init(void)
     return type || (type = (PyTypeObject *)PyType_FromSpec(&spec)) != NULL;
 }
 
-static PyObject *new_urls(PyObject *object, PyObject *urls)
+static PyObject *new_urls(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
+    static const char *const names[] = {"urls", "missing", NULL};
+    static const vp_signature signature = {"new", names, 1, 1};
     set_object *set = (set_object *)object;
+    PyObject *values[VP_ARGUMENTS_MAX];
+    vp_missing missing = VP_FAIL_MISSING;
 
-    if (!vp_opened(set))
+    if (!vp_arguments(&signature, args, count, keywords, values) || !vp_to_missing(values[1], &missing) ||
+        !vp_opened(set))
         return NULL;
     if (set->access.flags & VIDI_READ_ONLY)
         return vp_raise_sentence(VIDI_ECANNOT, "the set is read-only, and new() adds the URLs; has_many() does not");
-    PyObject *source = vp_refuse_single(urls) ? PyObject_GetIter(urls) : NULL;
+    PyObject *source = vp_refuse_single(values[0]) ? PyObject_GetIter(values[0]) : NULL;
     if (!source)
         return NULL;
     new_object *self = PyObject_GC_New(new_object, type);
@@ -321,12 +331,13 @@ static PyObject *new_urls(PyObject *object, PyObject *urls)
     Py_INCREF(object);
     self->set = set;
     self->source = source;
+    self->missing = missing;
     PyObject_GC_Track((PyObject *)self);
     return (PyObject *)self;
 }
 
 static const char new_doc[] =
-    "new($self, urls, /)\n"
+    "new($self, /, urls, *, missing='fail')\n"
     "--\n"
     "\n"
     "Return a lazy iterator of those URLs of an iterable that the set has not seen.\n"
@@ -345,6 +356,10 @@ static const char new_doc[] =
     "    >>> 'http://example.org/b' in s\n"
     "    False\n"
     "\n"
-    "With manual_commit=True it is added at once, and commit() says that it was handled.\n";
+    "With manual_commit=True it is added at once, and commit() says that it was handled. With missing='skip' None,\n"
+    "NaN and pandas' NA and NaT are left out.\n";
 
-const PyMethodDef vp_new_methods[] = {{"new", new_urls, METH_O, new_doc}, {0}};
+const PyMethodDef vp_new_methods[] = {
+    {"new", VP_NAMED(new_urls), METH_FASTCALL | METH_KEYWORDS, new_doc},
+    {0},
+};

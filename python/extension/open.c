@@ -59,6 +59,8 @@ static bool take_access(const char *name, PyObject *value, vidi_access *access)
         return to_flag(value, VIDI_READ_ONLY, &access->flags);
     if (strcmp(name, "accept_damage") == 0)
         return to_flag(value, VIDI_ACCEPT_DAMAGE, &access->flags);
+    if (strcmp(name, "owner") == 0)
+        return vp_to_words(value, name, &access->owner);
     PyErr_Format(PyExc_TypeError, "a set has no option '%s'", name);
     return false;
 }
@@ -144,7 +146,7 @@ static bool leaves_to_like(const request *request, const PyObject *lost)
     return false;
 }
 
-enum { PATH, KIND, PARAMS, CAPACITY, ERROR, LOST, CANON, TRACKING, KEY, LIKE, HEADROOM, KEEP_PREVIOUS, NAMES };
+enum { PATH, URLS, KIND, PARAMS, CAPACITY, ERROR, LOST, CANON, TRACKING, KEY, LIKE, HEADROOM, KEEP_PREVIOUS, NAMES };
 
 static bool take_options(PyObject *const values[NAMES], request *request)
 {
@@ -256,10 +258,64 @@ static vidi_set *open_request(request *request)
     return NULL;
 }
 
+/* "http://…" could name a folder, but nobody means that. */
+static bool looks_like_url(PyObject *path)
+{
+    PyObject *text = PyUnicode_Check(path) ? PyUnicode_AsEncodedString(path, "utf-8", "replace") : Py_NewRef(path);
+    const char *at = text && PyBytes_Check(text) ? PyBytes_AsString(text) : "";
+    size_t scheme = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
+    bool found = scheme > 0 && strncmp(at + scheme, "://", 3) == 0;
+
+    Py_XDECREF(text);
+    return found;
+}
+
+/* An argument without a name is a path or, as for Python's own set, an iterable of URLs. False with an exception. */
+static bool tell_path_from_urls(PyObject *args, PyObject *values[NAMES])
+{
+    PyObject *first = values[PATH];
+
+    if (PyTuple_Size(args) == 0 || first == Py_None || values[URLS] || PyObject_HasAttrString(first, "__fspath__"))
+        return true;
+    if (PyUnicode_Check(first) || PyBytes_Check(first)) {
+        if (!looks_like_url(first))
+            return true;
+        vp_raise_sentence(VIDI_EOPTION, "the first argument is a URL, but a folder or an iterable of URLs is needed; "
+                                        "a set with this URL is vidi.Set([url])");
+        return false;
+    }
+    if (PyObject_TypeCheck(first, vp_set_type)) {
+        PyErr_SetString(PyExc_TypeError,
+                        "a set is copied by its copy(), and made to fit another one by vidi.Set.like()");
+        return false;
+    }
+    if (!vp_refuse_single(first))
+        return false;
+    if (!PyType_GetSlot(Py_TYPE(first), Py_tp_iter) && !PySequence_Check(first))
+        return vp_refuse_type(first, "path", "a path or an iterable of URLs");
+    values[URLS] = first;
+    values[PATH] = NULL;
+    return true;
+}
+
+/* Adds the first URLs. If that fails the set is closed, so that its folder is free. */
+static bool fill(set_object *self, PyObject *urls)
+{
+    PyObject *kind, *value, *trace;
+
+    if (!urls || urls == Py_None || vp_update(self, urls, VP_FAIL_MISSING))
+        return true;
+    PyErr_Fetch(&kind, &value, &trace);
+    if (!vp_close(self))
+        PyErr_Clear();
+    PyErr_Restore(kind, value, trace);
+    return false;
+}
+
 int vp_set_init(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static const char *const names[] = {"path",     "kind", "params", "capacity", "error",         "lost", "canon",
-                                        "tracking", "key",  "like",   "headroom", "keep_previous", NULL};
+    static const char *const names[] = {"path",  "urls",     "kind", "params", "capacity", "error",         "lost",
+                                        "canon", "tracking", "key",  "like",   "headroom", "keep_previous", NULL};
     static const vp_signature signature = {"Set", names, 0, 1};
     PyObject *values[NAMES], *rest, *path = NULL;
     request request;
@@ -267,11 +323,13 @@ int vp_set_init(PyObject *self, PyObject *args, PyObject *keywords)
 
     if (!vp_arguments_and_rest(&signature, args, keywords, values, &rest))
         return -1;
-    if (vp_access(rest, &request.access) && take_options(values, &request) && vp_path(values[PATH], &path)) {
+    if (tell_path_from_urls(args, values) && vp_access(rest, &request.access) && take_options(values, &request) &&
+        vp_path(values[PATH], &path)) {
         request.options.path = path ? PyBytes_AsString(path) : NULL;
         set = open_request(&request);
     }
-    bool done = set && vp_adopt((set_object *)self, set, request.options.path, &request.access);
+    bool done = set && vp_adopt((set_object *)self, set, request.options.path, &request.access) &&
+                fill((set_object *)self, values[URLS]);
     Py_XDECREF(path);
     Py_DECREF(rest);
     return done ? 0 : -1;

@@ -133,9 +133,9 @@ static PyObject *is_closed(PyObject *self, void *Py_UNUSED(closure))
 /* ---- the type ---- */
 
 static const char set_doc[] =
-    "Set(path=None, *, kind=None, params=None, capacity=0, error=0.0, lost=None, canon=None, tracking=None,\n"
-    "    key=None, like=None, headroom=0.0, keep_previous=False, memory_limit=0, invalid='keep',\n"
-    "    sync='everysec', manual_commit=False, read_only=False, accept_damage=False)\n"
+    "Set(path=None, *, urls=None, kind=None, params=None, capacity=0, error=0.0, lost=None, canon=None,\n"
+    "    tracking=None, key=None, like=None, headroom=0.0, keep_previous=False, memory_limit=0, invalid='keep',\n"
+    "    sync='everysec', manual_commit=False, read_only=False, accept_damage=False, owner=None)\n"
     "--\n"
     "\n"
     "A set of URLs that takes a few bytes for each.\n"
@@ -149,6 +149,14 @@ static const char set_doc[] =
     "    True\n"
     "    >>> len(s)\n"
     "    1\n"
+    "\n"
+    "`urls` are added when the set is open; without a path they may come first, as for Python's own set:\n"
+    "\n"
+    "    >>> len(vidi.Set(['http://example.org/', 'http://example.com/']))\n"
+    "    2\n"
+    "\n"
+    "A URL is a str, bytes, a bytearray or memoryview, an object with geturl(), as urllib.parse makes them, or one\n"
+    "with an attribute `scheme` and a __str__ of its own, as in yarl, httpx, furl, urllib3 and pydantic.\n"
     "\n"
     "With a path the set lives in that folder: it is opened, or made if there is none. What was added is still\n"
     "there after a crash, except for the last second. With sync='always' all of it is there; with sync='no', what\n"
@@ -183,7 +191,9 @@ static const char set_doc[] =
     "sync            when additions reach the disk\n"
     "manual_commit   additions count after commit() only\n"
     "read_only       opens beside a writer; the set stays as it was at that moment\n"
-    "accept_damage   opens a damaged set with what is left of it\n";
+    "accept_damage   opens a damaged set with what is left of it\n"
+    "owner           the name of the program that keeps the set together with files of its own: a set that is made\n"
+    "                with it can be written to only with it, and anything else raises OwnedError\n";
 
 static const char close_doc[] =
     "close($self, /)\n"
@@ -246,17 +256,12 @@ static bool join_tables(void)
 }
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, (void *)set_doc},
-    {Py_tp_init, vp_set_init},
-    {Py_tp_dealloc, dealloc},
-    {Py_tp_repr, repr},
-    {Py_sq_length, length},
-    {Py_sq_contains, vp_set_contains},
-    {Py_tp_iter, vp_set_iter},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, attributes},
-    {Py_tp_members, members},
-    {0, NULL},
+    {Py_tp_doc, (void *)set_doc},  {Py_tp_init, vp_set_init},
+    {Py_tp_dealloc, dealloc},      {Py_tp_repr, repr},
+    {Py_sq_length, length},        {Py_sq_contains, vp_set_contains},
+    {Py_nb_inplace_or, vp_set_or}, {Py_tp_iter, vp_set_iter},
+    {Py_tp_methods, methods},      {Py_tp_getset, attributes},
+    {Py_tp_members, members},      {0, NULL},
 };
 
 static PyType_Spec spec = {

@@ -37,11 +37,23 @@ int vp_add(set_object *self, vidi_str url)
     return ask(self, vidi_add, url);
 }
 
-static inline int ask_about(PyObject *self, single_call *call, PyObject *url_object)
+static int ask_about_any(PyObject *self, single_call *call, PyObject *object)
+{
+    PyObject *plain = vp_plain(object);
+    vidi_str url;
+    int verdict = plain && vp_text(plain, &url) ? ask((set_object *)self, call, url) : VP_RAISED;
+
+    Py_XDECREF(plain);
+    return verdict;
+}
+
+static inline int ask_about(PyObject *self, single_call *call, PyObject *object)
 {
     vidi_str url;
 
-    return vp_text(url_object, &url) ? ask((set_object *)self, call, url) : VP_RAISED;
+    if (!PyUnicode_CheckExact(object))
+        return ask_about_any(self, call, object);
+    return vp_text(object, &url) ? ask((set_object *)self, call, url) : VP_RAISED;
 }
 
 /* Raises the exception of a verdict that is an error, unless one is set already. */
@@ -103,23 +115,29 @@ static PyObject *remove_url(PyObject *self, PyObject *url)
     return raise_for(verdict);
 }
 
-static PyObject *count(PyObject *object, PyObject *url_object)
+static int count_url(set_object *self, vidi_str url, uint64_t *times)
 {
-    set_object *self = (set_object *)object;
-    uint64_t times = 0;
-    vidi_str url;
+    vidi_set *set = vp_enter(self);
     int verdict;
 
-    if (!vp_text(url_object, &url))
-        return NULL;
-    vidi_set *set = vp_enter(self);
     if (!set)
-        return NULL;
-    VP_RELEASED(verdict = vidi_count(set, url, &times));
+        return VP_RAISED;
+    VP_RELEASED(verdict = vidi_count(set, url, times));
     vp_leave(self);
+    return verdict;
+}
+
+static PyObject *count(PyObject *object, PyObject *url_object)
+{
+    PyObject *plain = vp_plain(url_object);
+    uint64_t times = 0;
+    vidi_str url;
+    int verdict = plain && vp_text(plain, &url) ? count_url((set_object *)object, url, &times) : VP_RAISED;
+
+    Py_XDECREF(plain);
     if (verdict == VIDI_OK || is_dropped(object, verdict))
         return PyLong_FromUnsignedLongLong(times);
-    return vp_raise(verdict);
+    return raise_for(verdict);
 }
 
 static const char add_doc[] = "add($self, url, /)\n"

@@ -158,6 +158,19 @@ static PyObject *answer(job *self, bool is_text)
     return object;
 }
 
+/* The answer for objects; base NULL: none. */
+static PyObject *answer_for(const vidi_canon *canon, PyObject *url, PyObject *base)
+{
+    PyObject *plain = vp_plain(url), *plain_base = plain && base ? vp_plain(base) : NULL, *result = NULL;
+    vidi_str base_text = {NULL, 0};
+    job self = {.canon = canon, .base = base ? &base_text : NULL};
+    if (plain && (!base || plain_base) && vp_text(plain, &self.input) && (!base || vp_text(plain_base, &base_text)))
+        result = answer(&self, PyUnicode_Check(plain));
+    Py_XDECREF(plain);
+    Py_XDECREF(plain_base);
+    return result;
+}
+
 /* ---- vidi.canon ---- */
 
 static const char canon_doc[] =
@@ -166,7 +179,7 @@ static const char canon_doc[] =
     "\n"
     "Return the canonical form of a URL: one text for all spellings of a page.\n"
     "\n"
-    "The result has the type of `url`, str or bytes. Raises InvalidURL, which is a ValueError, if it is not a URL.\n"
+    "The result is a str, or bytes if `url` is. Raises InvalidURL, which is a ValueError, if it is not a URL.\n"
     "\n"
     "    >>> vidi.canon('HTTP://Example.org:80/a/../b#top')\n"
     "    'http://example.org/b'\n"
@@ -189,21 +202,13 @@ static PyObject *canon(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ss
     static const vp_signature signature = {"canon", names, 1, 2};
     PyObject *values[VP_ARGUMENTS_MAX];
     const char *profile = "whatwg", *tracking = NULL;
-    vidi_str base;
-    job self = {0};
-    if (!vp_arguments(&signature, args, count, keywords, values) || !vp_text(values[0], &self.input) ||
-        !vp_to_words(values[1], "profile", &profile) || !vp_to_words(values[3], "tracking", &tracking))
+    if (!vp_arguments(&signature, args, count, keywords, values) || !vp_to_words(values[1], "profile", &profile) ||
+        !vp_to_words(values[3], "tracking", &tracking))
         return NULL;
-    if (values[2] && values[2] != Py_None) {
-        if (!vp_text(values[2], &base))
-            return NULL;
-        self.base = &base;
-    }
     form *form = form_enter(profile ? profile : "whatwg", tracking);
     if (!form)
         return NULL;
-    self.canon = form->canon;
-    PyObject *result = answer(&self, PyUnicode_Check(values[0]));
+    PyObject *result = answer_for(form->canon, values[0], values[2] == Py_None ? NULL : values[2]);
     form_leave(form);
     return result;
 }
@@ -216,7 +221,7 @@ static const char urljoin_doc[] =
     "\n"
     "Return a link as an absolute URL, the way browsers do; `base` is the URL of the page that it was found on.\n"
     "\n"
-    "The result has the type of `ref`, str or bytes. Raises InvalidURL if the two do not make a URL.\n"
+    "The result is a str, or bytes if `ref` is. Raises InvalidURL if the two do not make a URL.\n"
     "\n"
     "    >>> vidi.urljoin('http://example.org/a/b?c', '../d#e')\n"
     "    'http://example.org/d#e'\n"
@@ -228,12 +233,9 @@ static PyObject *urljoin(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
     static const char *const names[] = {"base", "ref", NULL};
     static const vp_signature signature = {"urljoin", names, 2, 2};
     PyObject *values[VP_ARGUMENTS_MAX];
-    vidi_str base;
-    job self = {.base = &base};
-    if (!vp_arguments(&signature, args, count, keywords, values) || !vp_text(values[0], &base) ||
-        !vp_text(values[1], &self.input))
+    if (!vp_arguments(&signature, args, count, keywords, values))
         return NULL;
-    return answer(&self, PyUnicode_Check(values[1]));
+    return answer_for(NULL, values[1], values[0]);
 }
 
 const PyMethodDef vp_url_functions[] = {

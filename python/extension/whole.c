@@ -48,7 +48,7 @@ static int merge_set(const vidi_set *from, void *context)
 }
 
 /* `other` may be the same set: then it is entered twice. */
-static int merge_with(set_object *self, set_object *other, unsigned flags)
+int vp_merge(set_object *self, set_object *other, unsigned flags)
 {
     int error;
     merging merging = {vp_enter(self), flags};
@@ -76,7 +76,7 @@ static PyObject *merge(PyObject *object, PyObject *const *args, Py_ssize_t count
     set_object *other = vp_set(values[0]);
     if (!other)
         return NULL;
-    return done(merge_with((set_object *)object, other, force ? VIDI_MERGE_FORCE : 0));
+    return done(vp_merge((set_object *)object, other, force ? VIDI_MERGE_FORCE : 0));
 }
 
 /* ---- epochs ---- */
@@ -130,6 +130,38 @@ static PyObject *rotate(PyObject *object, PyObject *const *args, Py_ssize_t coun
     return done(rotate_to((set_object *)object, says_nothing ? NULL : &next));
 }
 
+static int drop(set_object *self)
+{
+    int error;
+    vidi_set *set = vp_enter(self);
+    if (!set)
+        return VP_RAISED;
+    VP_RELEASED(error = vidi_drop_previous(set));
+    vp_leave(self);
+    return error;
+}
+
+static const char clear_doc[] =
+    "clear($self, /)\n"
+    "--\n"
+    "\n"
+    "Remove all URLs, also those of the previous epoch if it was kept.\n"
+    "\n"
+    "    >>> s = vidi.Set(['http://example.org/'])\n"
+    "    >>> s.clear()\n"
+    "    >>> len(s), s.add('http://example.org/')\n"
+    "    (0, True)\n"
+    "\n"
+    "This is rotate() and drop_previous(): a new epoch begins, with new salts, so the set does not fit together\n"
+    "with its copies and with sets like it any more. In a folder the URLs are gone at once, also without commit().\n";
+
+static PyObject *clear(PyObject *object, PyObject *Py_UNUSED(none))
+{
+    set_object *self = (set_object *)object;
+    int error = rotate_to(self, NULL);
+    return done(error < 0 ? error : drop(self));
+}
+
 static const char seen_previously_doc[] =
     "seen_previously($self, url, /)\n"
     "--\n"
@@ -138,18 +170,26 @@ static const char seen_previously_doc[] =
     "\n"
     "Raises CannotError, a TypeError, if that epoch was not kept.\n";
 
+static int has_previous(set_object *self, vidi_str url)
+{
+    int verdict;
+    const vidi_set *set = vp_enter(self);
+    if (!set)
+        return VP_RAISED;
+    VP_RELEASED(verdict = vidi_has_previous(set, url));
+    vp_leave(self);
+    return verdict;
+}
+
 static PyObject *seen_previously(PyObject *object, PyObject *url)
 {
     set_object *self = (set_object *)object;
+    PyObject *plain = vp_plain(url);
     vidi_str text;
-    int verdict;
-    if (!vp_text(url, &text))
+    int verdict = plain && vp_text(plain, &text) ? has_previous(self, text) : VP_RAISED;
+    Py_XDECREF(plain);
+    if (verdict == VP_RAISED)
         return NULL;
-    const vidi_set *set = vp_enter(self);
-    if (!set)
-        return NULL;
-    VP_RELEASED(verdict = vidi_has_previous(set, text));
-    vp_leave(self);
     if (verdict < 0 || (verdict == VIDI_INVALID && self->access.invalid == VIDI_FAIL_INVALID))
         return vp_raise(verdict);
     return PyBool_FromLong(verdict == VIDI_SEEN);
@@ -162,19 +202,13 @@ static const char drop_previous_doc[] = "drop_previous($self, /)\n"
 
 static PyObject *drop_previous(PyObject *object, PyObject *Py_UNUSED(none))
 {
-    set_object *self = (set_object *)object;
-    int error;
-    vidi_set *set = vp_enter(self);
-    if (!set)
-        return NULL;
-    VP_RELEASED(error = vidi_drop_previous(set));
-    vp_leave(self);
-    return done(error);
+    return done(drop((set_object *)object));
 }
 
 const PyMethodDef vp_whole_methods[] = {
     {"merge", VP_NAMED(merge), METH_FASTCALL | METH_KEYWORDS, merge_doc},
     {"rotate", VP_NAMED(rotate), METH_FASTCALL | METH_KEYWORDS, rotate_doc},
+    {"clear", clear, METH_NOARGS, clear_doc},
     {"seen_previously", seen_previously, METH_O, seen_previously_doc},
     {"drop_previous", drop_previous, METH_NOARGS, drop_previous_doc},
     {0},

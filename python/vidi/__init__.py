@@ -27,6 +27,7 @@ from vidi._errors import (
     NotFoundError,
     OptionError,
     OutOfMemory,
+    OwnedError,
     RateError,
 )
 from vidi._plan import Kind, Plan
@@ -54,6 +55,7 @@ __all__ = [
     "NotFoundError",
     "OptionError",
     "OutOfMemory",
+    "OwnedError",
     "Plan",
     "RateError",
     "Recovery",

@@ -117,6 +117,13 @@ class RateError(Error, ValueError):
     code = -14
 
 
+class OwnedError(Error, PermissionError):
+    """Another program, such as a crawl, keeps this set together with files of its own; it can be read."""
+
+    code = -15
+    errno = _errno.EPERM
+
+
 class ClosedError(Error, ValueError):
     """The set is closed."""
 

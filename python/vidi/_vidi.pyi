@@ -1,13 +1,27 @@
 from os import PathLike
 from types import TracebackType
-from typing import AnyStr, Iterable, Iterator, Literal, TypeVar, final
+from typing import Any, AnyStr, Generic, Iterable, Iterator, Literal, Protocol, TypeVar, final, overload
 
 from _typeshed import ReadableBuffer
 from vidi._plan import Kind, Plan
 from vidi._stats import EpochStats, Recovery, Stats
 
 _Self = TypeVar("_Self", bound="Set")
-_URL = str | bytes
+
+class _Split(Protocol):
+    """As urllib.parse makes them."""
+
+    def geturl(self) -> Any: ...
+
+class _Object(Protocol):
+    """A URL of yarl, httpx, furl, urllib3 or pydantic."""
+
+    @property
+    def scheme(self) -> Any: ...
+
+_URL = str | bytes | bytearray | memoryview | _Split | _Object
+_AnyURL = TypeVar("_AnyURL", bound=_URL)
+_Missing = Literal["fail", "skip"]
 _Path = str | bytes | PathLike[str] | PathLike[bytes]
 _Invalid = Literal["keep", "drop", "fail"]
 _Sync = Literal["everysec", "always", "no"]
@@ -15,10 +29,26 @@ _Sync = Literal["everysec", "always", "no"]
 version: str
 
 def cpu() -> str: ...
+@overload
 def canon(
-    url: AnyStr, profile: str | None = "whatwg", *, base: _URL | None = None, tracking: str | None = None
-) -> AnyStr: ...
-def urljoin(base: _URL, ref: AnyStr) -> AnyStr: ...
+    url: bytes | bytearray | memoryview,
+    profile: str | None = "whatwg",
+    *,
+    base: _URL | None = None,
+    tracking: str | None = None,
+) -> bytes: ...
+@overload
+def canon(
+    url: str | _Split | _Object,
+    profile: str | None = "whatwg",
+    *,
+    base: _URL | None = None,
+    tracking: str | None = None,
+) -> str: ...
+@overload
+def urljoin(base: _URL, ref: bytes | bytearray | memoryview) -> bytes: ...
+@overload
+def urljoin(base: _URL, ref: str | _Split | _Object) -> str: ...
 def plan(
     *,
     urls: float = 0,
@@ -33,15 +63,16 @@ def plan(
 def kinds() -> list[Kind]: ...
 
 @final
-class _NewURLs(Iterator[AnyStr]):
-    def __next__(self) -> AnyStr: ...
+class _NewURLs(Iterator[_AnyURL], Generic[_AnyURL]):
+    def __next__(self) -> _AnyURL: ...
     def close(self) -> None: ...
 
 class Set:
     def __init__(
         self,
-        path: _Path | None = None,
+        path: _Path | Iterable[_URL] | None = None,
         *,
+        urls: Iterable[_URL] | None = None,
         kind: str | None = None,
         params: str | None = None,
         capacity: float = 0,
@@ -59,6 +90,7 @@ class Set:
         manual_commit: bool = False,
         read_only: bool = False,
         accept_damage: bool = False,
+        owner: str | None = None,
     ) -> None: ...
     @classmethod
     def like(
@@ -101,9 +133,24 @@ class Set:
     @property
     def recovered(self) -> Recovery | None: ...
     def add(self, url: _URL, /) -> bool: ...
-    def add_many(self, urls: Iterable[_URL], /) -> list[bool]: ...
-    def has_many(self, urls: Iterable[_URL], /) -> list[bool]: ...
-    def new(self, urls: Iterable[AnyStr], /) -> _NewURLs[AnyStr]: ...
+    @overload
+    def add_many(self, urls: Iterable[_URL], *, missing: Literal["fail"] = "fail") -> list[bool]: ...
+    @overload
+    def add_many(self, urls: Iterable[_URL | float | None], *, missing: _Missing) -> list[bool]: ...
+    @overload
+    def has_many(self, urls: Iterable[_URL], *, missing: Literal["fail"] = "fail") -> list[bool]: ...
+    @overload
+    def has_many(self, urls: Iterable[_URL | float | None], *, missing: _Missing) -> list[bool]: ...
+    @overload
+    def new(self, urls: Iterable[_AnyURL], *, missing: Literal["fail"] = "fail") -> _NewURLs[_AnyURL]: ...
+    @overload
+    def new(self, urls: Iterable[_AnyURL | float | None], *, missing: _Missing) -> _NewURLs[_AnyURL]: ...
+    @overload
+    def update(self, *urls: Iterable[_URL], missing: Literal["fail"] = "fail") -> None: ...
+    @overload
+    def update(self, *urls: Iterable[_URL | float | None], missing: _Missing) -> None: ...
+    def __ior__(self: _Self, urls: Iterable[_URL], /) -> _Self: ...
+    def clear(self) -> None: ...
     def discard(self, url: _URL, /) -> bool: ...
     def remove(self, url: _URL, /) -> None: ...
     def count(self, url: _URL, /) -> int: ...

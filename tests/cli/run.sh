@@ -18,7 +18,7 @@ if [ "${1-}" = --update ]; then
     update=yes
     shift
 fi
-for program in vidi tests/make_state; do
+for program in vidi vidi-lab tests/make_state; do
     if [ ! -x "$VIDI_BUILD/$program" ]; then
         echo "Bail out! there is no $VIDI_BUILD/$program; set VIDI_BUILD to a folder that it was built in, with tests"
         exit 1

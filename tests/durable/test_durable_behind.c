@@ -286,7 +286,7 @@ static void at_its_limit_a_set_is_written_whole_or_not(void **state)
               (unsigned long long)listed, (unsigned long long)n, code);
         assert_int_equal(missing_in(at.set, n), 0);
         home_reopen(&at, 0);
-        stream.size = 0;
+        test_stream_free(&stream);
         test_stream_write(&stream, at.set); /* there is memory enough now */
         home_end(&at);
         test_stream_free(&stream);

@@ -1,6 +1,6 @@
 /*
  * Sets in folders and memory: an allocation that is refused, whichever it is, loses nothing that was acknowledged and
- * leaves nothing behind; limits hold while URLs wait for a commit.
+ * leaves nothing behind; limits hold while URLs wait for a commit, and a folder takes little of them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,8 +220,7 @@ static void a_limit_holds_while_urls_wait_for_a_commit(void **state)
     options.kind = kind;
     options.access = &access;
     access.memory_limit = 3 << 20;
-    test_use(&options, &access, VIDI_MANUAL_COMMIT);
-    home_create(&at, &options, 0);
+    home_create(&at, &options, VIDI_MANUAL_COMMIT);
     while ((verdict = add_nth(at.set, n)) == VIDI_NEW) {
         n++;
         if (n % 512 == 0)
@@ -243,6 +242,96 @@ static void a_limit_holds_while_urls_wait_for_a_commit(void **state)
     home_end(&at);
 }
 
+/* Adds until there is no room; whoever commits does so then and goes on. Returns how many URLs there are. */
+static uint64_t fill_up(vidi_set *set)
+{
+    uint64_t n = 0;
+    int verdict = VIDI_NEW;
+    while (verdict >= 0) {
+        while ((verdict = add_nth(set, n)) >= 0) /* filters may take some for seen */
+            n++;
+        assert_int_equal(verdict, VIDI_ELIMIT);
+        must(vidi_commit(set));
+        verdict = add_nth(set, n);
+        n += verdict >= 0;
+    }
+    assert_int_equal(verdict, VIDI_ELIMIT);
+    return n;
+}
+
+/* The staging area and the log take little of the limit, and what they took in a burst they give back. */
+static void a_folder_takes_little_of_the_limit(void **state)
+{
+    const test_mode *mode = *state; /* its name is a kind */
+    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
+    vidi_set *in_memory;
+    home at;
+    options.kind = mode->name;
+    options.access = &access;
+    access.memory_limit = 4 << 20;
+    must(vidi_create(&in_memory, &options));
+    uint64_t most = fill_up(in_memory);
+    vidi_close(in_memory);
+    home_begin(&at);
+    home_create(&at, &options, mode->flags);
+    uint64_t n = fill_up(at.set);
+    check(n > most * 3 / 4, "%llu URLs fit into a folder's set, and %llu into one in memory", (unsigned long long)n,
+          (unsigned long long)most);
+    all_are(at.set, 0, n, VIDI_SEEN);
+    vidi_close(at.set);
+    test_access(&access, mode->flags);
+    must(vidi_open_with(&at.set, at.path, &access)); /* with the same limit */
+    all_are(at.set, 0, n, VIDI_SEEN);
+    home_end(&at);
+}
+
+/* The same in batches, and with many tries, after which nothing is left that could be put somewhere. */
+static uint64_t fill_up_with_batches(vidi_set *set)
+{
+    static char arena[64][TEST_URL_ROOM];
+    vidi_str urls[64];
+    uint8_t verdicts[64];
+    uint64_t n = 0;
+    for (int tries = 0; tries < 20;) {
+        for (uint64_t i = 0; i < 64; i++)
+            urls[i] = nth(arena[i], n + i);
+        int code = vidi_add_batch(set, urls, 64, verdicts);
+        for (size_t i = 0; i < 64 && verdicts[i] != VIDI_UNTRIED; i++)
+            n++;
+        if (code < 0)
+            must(vidi_commit(set));
+        tries = code < 0 ? tries + 1 : 0;
+    }
+    return n;
+}
+
+/* The filter must not take the room that the rest of the URLs and the open log need; nor for a reader, which has no log. */
+static void a_set_at_a_small_limit_opens_again(void **state)
+{
+    (void)state;
+    static const unsigned ways[] = {VIDI_MANUAL_COMMIT | TEST_SYNC_NEVER, VIDI_READ_ONLY | VIDI_NO_MAP};
+    for (uint64_t limit = 300000; limit < 1100000; limit += 7000) {
+        vidi_options options = VIDI_OPTIONS_INIT;
+        vidi_access access = VIDI_ACCESS_INIT;
+        home at;
+        options.kind = "hashset";
+        options.access = &access;
+        access.memory_limit = limit;
+        home_begin(&at);
+        home_create(&at, &options, ways[0]);
+        uint64_t n = fill_up_with_batches(at.set);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            vidi_close(at.set);
+            test_access(&access, ways[i]);
+            int code = vidi_open_with(&at.set, at.path, &access);
+            check(code == VIDI_OK, "limit %llu, way %zu: %s", (unsigned long long)limit, i, vidi_message());
+            all_are(at.set, 0, n, VIDI_SEEN);
+        }
+        home_end(&at);
+    }
+}
+
 int main(int argc, char **argv)
 {
     char name[200];
@@ -255,6 +344,16 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < 2; i++) {
         snprintf(name, sizeof name, "a limit holds while URLs wait for a commit: %s", limited[i]);
         test_add(name, a_limit_holds_while_urls_wait_for_a_commit, limited[i]);
+    }
+    test_add("a set at a small limit opens again", a_set_at_a_small_limit_opens_again, NULL);
+    static const test_mode filled[] = {{"fingerprint", VIDI_MANUAL_COMMIT | TEST_SYNC_NEVER},
+                                       {"fingerprint", TEST_SYNC_NEVER},
+                                       {"hashset", VIDI_MANUAL_COMMIT | TEST_SYNC_NEVER},
+                                       {"blocked", VIDI_MANUAL_COMMIT | TEST_SYNC_NEVER}};
+    for (size_t i = 0; i < sizeof filled / sizeof *filled; i++) {
+        snprintf(name, sizeof name, "a folder takes little of the limit: %s, flags %u", filled[i].name,
+                 filled[i].flags);
+        test_add(name, a_folder_takes_little_of_the_limit, &filled[i]);
     }
     return test_run("durable_memory", argc, argv);
 }

@@ -276,7 +276,7 @@ static void a_folder_of_version_1_is_converted(void **state)
             assert_int_equal(vidi_has_previous(at.set, old_url(k)), VIDI_SEEN);
         assert_int_equal(vidi_add(at.set, old_url(1000)), VIDI_NEW);
         home_reopen(&at, 0);
-        check(is_well(at.set) && size_of(at.path, "end") == 512, "%s is not converted", folders[i].name);
+        check(is_well(at.set) && size_of(at.path, "end") == 1024, "%s is not converted", folders[i].name);
         old_are(at.set, folders[i].first, folders[i].n, VIDI_SEEN);
         old_are(at.set, 1000, 1, VIDI_SEEN);
         home_end(&at);

@@ -128,7 +128,7 @@ static void add_with_notes(vidi_set *set, uint64_t first, size_t n)
             add_dangling(set, ALL + 1500 + done / 100);
         }
         if (done / 100 % 3)
-            must(vidi_commit_note(set, UINT64_MAX, (vidi_str){note, (size_t)len}));
+            must(vidi_commit_note(set, test_mark(set), (vidi_str){note, (size_t)len}));
         else
             must(vidi_commit(set));
     }

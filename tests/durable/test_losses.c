@@ -163,7 +163,10 @@ static vidi_set *make_half(const home *at, const char *name, const vidi_set *lik
     return set;
 }
 
-/* The losses of both sets are those of the merged one, from folders that are open, mapped or read. */
+/*
+ * The losses of both sets, which have no URL in common, are those of the merged one, from folders that are open, mapped
+ * or read. How many URLs are new is an estimate.
+ */
 static void a_merge_keeps_the_losses_in_the_logs(void **state)
 {
     const unsigned *flags = *state;
@@ -188,8 +191,8 @@ static void a_merge_keeps_the_losses_in_the_logs(void **state)
     must(vidi_merge(into, two));
     for (int i = 0; i < 2; i++) {
         double merged = test_stat(into).expected_lost;
-        check(fabs(merged - lost[0] - lost[1]) < 1e-6, "%g and %g pages are lost, and in the merged set %g", lost[0],
-              lost[1], merged);
+        check(merged <= lost[0] + lost[1] + 1e-6 && merged > 0.95 * (lost[0] + lost[1]),
+              "%g and %g pages are lost, and in the merged set %g", lost[0], lost[1], merged);
         vidi_close(into);
         into = must_open(at.path, VIDI_READ_ONLY);
     }

@@ -220,6 +220,30 @@ static void sets_that_need_no_commit_have_marks_of_0(void **state)
     free(made.longest);
 }
 
+/* A mark of another set, or of an earlier process, must not commit what nobody has handled yet. */
+static void a_mark_beyond_the_last_is_refused(void **state)
+{
+    (void)state;
+    home at;
+    home_make(&at, "fingerprint", NULL, VIDI_MANUAL_COMMIT);
+    for (uint64_t i = 0; i < 3; i++)
+        assert_int_equal(add_nth(at.set, i), VIDI_NEW);
+    uint64_t last = test_mark(at.set), beyond[] = {last + 1, last + 1000, UINT64_MAX};
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        assert_int_equal(vidi_commit_to(at.set, beyond[i]), VIDI_EARGUMENT);
+        assert_non_null(strstr(vidi_message(), "last mark"));
+        assert_int_equal(vidi_commit_note(at.set, beyond[i], test_str("note")), VIDI_EARGUMENT);
+        assert_int_equal(test_stat(at.set).staged, 3);
+    }
+    must(vidi_commit_to(at.set, last));
+    assert_int_equal(test_stat(at.set).staged, 0);
+    must(vidi_commit_to(at.set, last)); /* and an older one commits nothing more */
+    must(vidi_commit_to(at.set, 0));
+    home_reopen(&at, 0); /* commits by itself, and has no marks */
+    must(vidi_commit_to(at.set, UINT64_MAX));
+    home_end(&at);
+}
+
 static void missing_arguments_are_refused(void **state)
 {
     (void)state;
@@ -250,6 +274,7 @@ int main(int argc, char **argv)
     test_add("an untried line has the mark before it", an_untried_line_has_the_mark_before_it, NULL);
     test_add("answered digests keep their marks", answered_digests_keep_their_marks, NULL);
     test_add("sets that need no commit have marks of 0", sets_that_need_no_commit_have_marks_of_0, NULL);
+    test_add("a mark beyond the last is refused", a_mark_beyond_the_last_is_refused, NULL);
     test_add("missing arguments are refused", missing_arguments_are_refused, NULL);
     return test_run("marks", argc, argv);
 }

@@ -153,7 +153,7 @@ static void check_same(const which *of, const vidi_set *a, const vidi_set *b, ui
     assert_int_equal(x.answered_new, y.answered_new);
     check(nearly((double)x.count, (double)y.count, tolerance), "%s: %llu URLs, %llu", of->kind,
           (unsigned long long)x.count, (unsigned long long)y.count);
-    check(nearly(x.expected_lost, y.expected_lost, 1e-9), "%s: lost %g, %g", of->kind, x.expected_lost,
+    check(nearly(x.expected_lost, y.expected_lost, exact ? 1e-9 : 0.1), "%s: lost %g, %g", of->kind, x.expected_lost,
           y.expected_lost);
     if (!y.log_bytes || !mapped) /* the rate is that of the filter, without the log of a mapped set */
         check(nearly(x.fp_now, y.fp_now, exact ? 1e-12 : 0.3), "%s: rate %g, %g", of->kind, x.fp_now, y.fp_now);
@@ -264,26 +264,6 @@ static void removals_in_a_log(void **state)
         assert_int_equal(access(at.result, F_OK), i ? -1 : 0);
         end(&at);
     }
-}
-
-static void losses_of_all_sets_add_up(void **state)
-{
-    const which of = {"classic", "m=3000,k=3", 0, 0, false};
-    place at;
-    double sum = 0;
-    (void)state;
-    begin(&at, &of, EACH, 50);
-    for (size_t i = 0; i < SETS; i++) {
-        vidi_set *set = must_open(at.path[i], VIDI_READ_ONLY);
-        sum += test_stat(set).expected_lost;
-        vidi_close(set);
-    }
-    must_merge(&at, NULL);
-    vidi_set *result = must_open(at.result, VIDI_READ_ONLY);
-    check(sum > 1 && nearly(test_stat(result).expected_lost, sum, 1e-9), "%g, %g", test_stat(result).expected_lost,
-          sum);
-    vidi_close(result);
-    end(&at);
 }
 
 /* ---- what is refused ---- */
@@ -542,7 +522,6 @@ int main(int argc, char **argv)
     }
     test_add("small tables and large ones", small_tables_and_large_ones, NULL);
     test_add("removals in a log", removals_in_a_log, NULL);
-    test_add("losses of all sets add up", losses_of_all_sets_add_up, NULL);
     test_add("a rate that is too high is refused", a_rate_that_is_too_high_is_refused, NULL);
     test_add("sets that do not fit are refused", sets_that_do_not_fit_are_refused, NULL);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i += 4) {

@@ -25,7 +25,7 @@ static void must_note(const vidi_set *set, const char *expected, const char *whe
 
 static void commit_note(vidi_set *set, const char *note)
 {
-    must(vidi_commit_note(set, UINT64_MAX, test_str(note)));
+    must(vidi_commit_note(set, test_mark(set), test_str(note)));
 }
 
 /* The kinds differ in what is logged: hashes, and URLs. */
@@ -261,7 +261,7 @@ static void a_refused_commit_commits_neither(void **state)
         commit_note(at.set, "first");
         add_all(at.set, EACH, EACH, VIDI_NEW);
         test_allocator_fail(&allocator, n, true);
-        int code = vidi_commit_note(at.set, UINT64_MAX, test_str("second"));
+        int code = vidi_commit_note(at.set, test_mark(at.set), test_str("second"));
         refused = test_allocator_refused(&allocator) > 0;
         test_allocator_fail(&allocator, 0, false);
         must_note(at.set, code < 0 ? "first" : "second", "after a refusal");

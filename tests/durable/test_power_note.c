@@ -31,7 +31,7 @@ static uint64_t noted(const vidi_set *set)
 static void commit_up_to(vidi_set *set, uint64_t n)
 {
     char note[32];
-    must(vidi_commit_note(set, UINT64_MAX,
+    must(vidi_commit_note(set, test_mark(set),
                           (vidi_str){note, (size_t)snprintf(note, sizeof note, "%llu", (unsigned long long)n)}));
 }
 

@@ -96,7 +96,7 @@ static void a_record_is_small_and_a_write_has_one_tally(void **state)
         assert_int_equal(contents_of(&at).records, all.records + 1);
         assert_int_equal(contents_of(&at).tallies, all.tallies + 1);
         add_batch(at.set, 2 * URLS, 1000);
-        must(vidi_commit_note(at.set, UINT64_MAX, test_str("note")));
+        must(vidi_commit_note(at.set, test_mark(at.set), test_str("note")));
         contents with_note = contents_of(&at);
         assert_int_equal(with_note.notes, 1);
         assert_int_equal(with_note.operations, URLS + 1001);
@@ -140,7 +140,7 @@ static void bundles_share_nothing(void **state)
         add_batch(at.set, j, 1);
         must(vidi_commit(at.set));
         add_batch(at.set, 100 + j, 1);
-        must(vidi_commit_note(at.set, UINT64_MAX, test_str("note")));
+        must(vidi_commit_note(at.set, test_mark(at.set), test_str("note")));
     }
     contents all = contents_of(&at);
     assert_int_equal(all.records, 15);
@@ -210,7 +210,7 @@ static void a_flipped_bit_costs_at_most_one_record(void **state)
         add_batch(at.set, 0, URLS);
         must(vidi_commit(at.set));
         add_batch(at.set, URLS, URLS);
-        must(noted ? vidi_commit_note(at.set, UINT64_MAX, test_str("note")) : vidi_commit(at.set));
+        must(noted ? vidi_commit_note(at.set, test_mark(at.set), test_str("note")) : vidi_commit(at.set));
         must(vidi_sync(at.set));
         uint64_t size = vidi__log_end(at.set->durable->log->log);
         uint64_t end = noted ? size - VIDI__NOTE_HEAD - 64 : size; /* without its note a bundle is nothing */
@@ -337,7 +337,7 @@ static void version_1_is_read_and_gone_on_with(void **state)
     }
     for (uint64_t i = 1000; i < 1500; i++) /* a small filter takes some of them for others */
         assert_true(add_nth(at.set, i) > 0);
-    must(vidi_commit_note(at.set, UINT64_MAX, test_str("new")));
+    must(vidi_commit_note(at.set, test_mark(at.set), test_str("new")));
     double lost = test_stat(at.set).expected_lost;
     home_reopen(&at, VIDI_READ_ONLY);
     all_are(at.set, 1000, 500, VIDI_SEEN);

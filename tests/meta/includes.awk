@@ -12,6 +12,7 @@ BEGIN {
     may["lib/inside"] = "base cpu hash url filters frame set store durable inside"
     may["cli"] = "commands pipeline ui"
     inside_users = "lab bench fuzz"
+    front_ends = "cli lab crawler redis python bench fuzz" # they may use common/
     crawler_commands = "links robots sitemap" # the files cli/commands/NAME.c that use a reader
     may["crawler/encoding"] = may["crawler/base"] = may["crawler/robots"] = may["crawler/sitemap"] = ""
     may["crawler/html"] = "encoding"
@@ -53,11 +54,13 @@ function allowed_crawler(file, part, header,    command, folder, own, offers) {
 
 # Code above the library may include its own folder, the public header, and at most one other header of the library.
 function allowed_above(file, part, header, folder) {
+    if (file ~ /^lab\/program\//)
+        return has("lab ui", folder) || header == "pipeline/lines.h"
     if (header == "inside/inside.h")
         return has(inside_users, part)
     if (header == "lab/peers/peer_filters.h" && part == "bench")
         return 1
-    if (folder == "lab" && file ~ /^cli\/commands\/lab(_[^\/]*)?\.[ch]$/)
+    if (folder == "common" && has(front_ends, part))
         return 1
     if (folder == "crawler")
         return allowed_crawler(file, part, header)
@@ -68,7 +71,7 @@ function allowed(file, part, header,    folder, kind, within) {
     if (header ~ /\.\./ || header !~ /\.(h|inc)$/)
         return 0
     if (header == "vidi/vidi.h")
-        return part != "include"
+        return part != "include" && part != "common"
     if (file == "lib/inside/inside.h")
         return 0
     within = file

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Includes point one way only: base <- cpu, hash, url <- filters <- store, set, durable <- inside <- code above lib/.
 # Code above lib/ may include its own folder and the public header; lab, bench and fuzz also lib/inside/inside.h, which
-# includes no header of lib/. Only the files of `vidi lab` include the lab; bench may include lab/peers/peer_filters.h.
+# includes no header of lib/. common/ is below the front ends and beside lib/: it includes libc alone. lab/program also
+# includes the program's ui; bench may include lab/peers/peer_filters.h.
 # Only the crawler's commands include headers of the crawler, whose folders have directions of their own. No kind
 # includes another kind's header.
 # shellcheck source=tap.bash
@@ -18,7 +19,7 @@ kinds() {
 
 # violations ROOT: prints a line for every forbidden include below ROOT.
 violations() {
-    (cd "$1" && find include lib cli lab redis python crawler bench examples fuzz \( -name '*.[ch]' -o -name '*.cpp' \) -exec \
+    (cd "$1" && find include lib common cli lab redis python crawler bench examples fuzz \( -name '*.[ch]' -o -name '*.cpp' \) -exec \
         grep -HE '^[[:space:]]*#[[:space:]]*include' {} + 2>/dev/null) |
         awk -v kinds="$(kinds "$1")" -f "$VIDI_SOURCE/tests/meta/includes.awk"
 }
@@ -94,10 +95,13 @@ fuzz/fuzz_map.c "set/set.h"
 examples/x.c <vidi/other.h>
 examples/x.c "lib/inside/inside.h"
 cli/x.c "lab/engine/lab.h"
-cli/commands/lab.c "base/base.h"
-cli/commands/lab.c "lib/inside/inside.h"
-cli/commands/labels.c "lab/engine/lab.h"
+cli/commands/lab.c "lab/engine/lab.h"
 cli/ui/lab.c "lab/engine/lab.h"
+lab/program/x.c "base/base.h"
+lab/program/x.c "lib/inside/inside.h"
+lab/program/x.c "commands/crawl.h"
+lab/program/x.c "pipeline/job.h"
+lab/engine/x.c "ui/output.h"
 lab/x.c "base/base.h"
 lab/x.c "cli/ui/output.h"
 lab/engine/filter_run.c "filters/bloom_bits.h"
@@ -111,6 +115,13 @@ crawler/robots/x.c "url/url.h"
 crawler/robots/x.c "lib/url/url.h"
 crawler/robots/x.c "lib/inside/inside.h"
 crawler/robots/x.c "cli/ui/output.h"
+common/x.c "vidi/vidi.h"
+common/x.c "base/base.h"
+common/x.c "cli/cli.h"
+common/x.c "crawler/base/bytes.h"
+lib/base/x.c "common/output_file.h"
+lib/durable/x.c "common/output_file.h"
+examples/x.c "common/output_file.h"
 lib/inside/inside.h "base/base.h"
 lib/inside/inside.h "inside_bloom.h"
 lib/inside/x.c "filters/classic.h"
@@ -181,8 +192,9 @@ bench/x.cpp "lab/peers/peer_filters.h"
 fuzz/fuzz_log.c "lib/inside/inside.h"
 lab/x.c "lab/engine/lab.h"
 lab/engine/filter_run.c "lib/inside/inside.h"
-cli/commands/lab.c "lab/engine/lab.h"
-cli/commands/lab_run.c "lab/engine/lab.h"
+lab/program/x.c "lab/engine/lab.h"
+lab/program/x.c "ui/output.h"
+lab/program/x.c "pipeline/lines.h"
 cli/commands/robots.c "crawler/robots/robots.h"
 fuzz/fuzz_robots.c "crawler/robots/robots.h"
 crawler/robots/x.c "crawler/robots/robots.h"

@@ -78,6 +78,7 @@ says_how_to_find_it() {
 check "installs" installs
 check "header" test -f "$root/opt/vidi/include/vidi/vidi.h"
 check "program and pkg-config agree on the version" same_version
+check "the program finds vidi-lab" "$root/opt/vidi/bin/vidi" lab list
 check "list of tracking parameters" cmp "$VIDI_SOURCE/data/tracking.txt" "$root/opt/vidi/share/vidi/tracking.txt"
 check "module for Redis" cmp "$VIDI_BUILD/redisvidi.so" "$root/opt/vidi/lib/vidi/redisvidi.so"
 check "completion for bash" cmp "$VIDI_SOURCE/completions/vidi.bash" \

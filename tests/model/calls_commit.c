@@ -76,10 +76,11 @@ static bool is_empty_possible(const model_world *world)
 void model_call_commit_note(model_world *world)
 {
     char text[VIDI_NOTE_MAX];
-    model_mark mark = {UINT64_MAX, UINT64_MAX};
+    model_mark mark = {.serial = UINT64_MAX};
     model_truth *truth = &world->truth;
     if (truth->notes + 20 > MODEL_NOTES)
         return;
+    model_check(world, vidi_mark(world->set, &mark.mark) == VIDI_OK, "vidi_mark: %s", vidi_message());
     if (world->n_marks && model_chance(world, 60))
         mark = world->marks[model_below(world, world->n_marks)];
     uint32_t number = world->config.in_memory ? 0 : ++truth->notes;

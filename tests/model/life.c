@@ -38,7 +38,7 @@ const size_t model_n_kinds = sizeof model_kinds / sizeof *model_kinds;
 
 static void draw_config(model_world *world)
 {
-    static const char *const canons[] = {"whatwg", "whatwg", "whatwg", "none", "crawl", "surt", "key=host"};
+    static const char *const canons[] = {"whatwg", "whatwg", "whatwg", "none", "crawl", "w3lib", "surt", "key=host"};
     static const uint32_t syncs[] = {VIDI_SYNC_EVERY_SECOND, VIDI_SYNC_ALWAYS, VIDI_SYNC_NEVER};
     static const uint64_t limits[] = {300 << 10, 450 << 10, 1 << 20};
     model_config *config = &world->config;

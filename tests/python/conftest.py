@@ -18,6 +18,10 @@ os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 pytest.register_assert_rewrite("support")  # so that its failures show values, too
 
+from support import checkout  # noqa: E402  # pylint: disable=wrong-import-position
+
+checkout.use()
+
 
 def pytest_addoption(parser):
     parser.addoption("--tap", action="store_true", help="print TAP, and remove temporary files in the end")

@@ -68,8 +68,7 @@ def test_str_and_bytes_may_be_mixed():
         True, False, True, False]
 
 
-@pytest.mark.parametrize("bad", [None, 7, 1.5, bytearray(b"http://a/"), memoryview(b"http://a/"), ["http://a/"],
-                                 object()])
+@pytest.mark.parametrize("bad", [None, 7, float("nan"), ["http://a/"], object()])
 @pytest.mark.parametrize("place", [0, 1, 70, 4999])
 def test_a_wrong_item_is_named_by_its_index_and_nothing_is_added(bad, place):
     seen = vidi.Set()

@@ -13,7 +13,7 @@ import pytest
 import vidi
 
 SOURCE = pathlib.Path(os.environ.get("VIDI_SOURCE", pathlib.Path(__file__).parents[2]))
-PAGES = [page for page in ("README.md", "docs/PYTHON.md") if (SOURCE / page).exists()]
+PAGES = [page for page in ("README.md", "docs/PYTHON.md", "python/README.md") if (SOURCE / page).exists()]
 BLOCK = re.compile(r"^```(?:python|py|pycon)(?P<info>[^\n]*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.FAIL_FAST
 

@@ -95,6 +95,18 @@ def test_commit_to_commits_up_to_the_mark_and_nothing_after_it(tmp_path):
         assert seen.has_many(urls(10)) == [True] * 7 + [False] * 3
 
 
+def test_a_mark_beyond_the_last_is_an_error(tmp_path):
+    with vidi.Set(tmp_path / "set", manual_commit=True) as seen:
+        seen.add(url(0))
+        for mark in (seen.mark() + 1, 2**64 - 1):
+            with pytest.raises(ValueError, match="last mark"):
+                seen.commit_to(mark)
+            with pytest.raises(ValueError, match="last mark"):
+                seen.commit_note(mark, b"note")
+    with vidi.Set(tmp_path / "set") as seen:
+        assert url(0) not in seen
+
+
 def test_a_note_is_committed_together_with_the_urls(tmp_path):
     path = tmp_path / "set"
     with vidi.Set(path, manual_commit=True) as seen:

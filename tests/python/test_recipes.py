@@ -48,7 +48,7 @@ def test_there_are_five_recipes():
 def test_scrapy_fetches_each_page_once_in_two_runs(run, tmp_path):
     with Site(tmp_path, TREE) as site:
         for _ in range(2):  # the second run finds everything done
-            run("spider", "-a", f"start={site.start}", "-s", "JOBDIR=job", command=["-m", "scrapy", "runspider"])
+            run("spider", "-a", f"url={site.start}", "-s", "JOBDIR=job", command=["-m", "scrapy", "runspider"])
             check_each_page_once(site)
 
 

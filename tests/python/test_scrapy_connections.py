@@ -56,6 +56,7 @@ def test_pages_that_cannot_be_claimed_again_at_once_are_claimed_later(server):
     cut(server, worker)
     client = server.client()
     client("FLUSHALL")
+    client("VIDI.RESERVE", "k", "CANON", "w3lib")
     [[_, token]] = client("VIDI.CLAIM", "k", "somebody", 60000, ROOT + "/z", "")
     client("VIDI.MAXMEMORY", "k", 1)
     worker.tick()
@@ -136,25 +137,29 @@ def fail_over(worker, has_begun):
 @pytest.mark.parametrize("has_begun, result", [(True, (False, ["/"])), (False, (True, []))], ids=["rule", "fault"])
 def test_a_failover_that_forgets_links_does_not_commit_their_page(has_begun, result):
     with redis_server.Server() as primary, redis_server.Server() as replica:
-        primary.client()("VIDI.RESERVE", "k")
+        primary.client()("VIDI.RESERVE", "k", "CANON", "w3lib")
         replica.follow(primary)
         worker = Worker(primary)
         worker.primary, worker.replica = primary, replica
         assert fail_over(worker, has_begun) == result
 
 
-def seeded(server):
+def seeded(server, is_newer=False, **options):
     """A worker whose start request is claimed."""
-    worker = Worker(server)
-    worker.crawler.engine.slot.start_requests = iter(())
-    worker.enqueue("/", dont_filter=True)
-    worker.crawler.engine.slot.start_requests = None
+    worker = Worker(server, is_newer=is_newer)
+    worker.engine.set_starting(True)
+    worker.enqueue("/", dont_filter=True, **options)
+    worker.engine.set_starting(False)
     worker.tick()
     return worker
 
 
-def test_start_requests_are_made_again_only_if_the_server_has_forgotten_them(server):
-    worker = seeded(server)
+MARK = {"is_start_request": True}  # as Scrapy sets it since 2.13, unless its middleware is switched off
+
+
+@pytest.mark.parametrize("is_newer, meta", [(False, {}), (True, {}), (True, MARK)])
+def test_start_requests_are_made_again_only_if_the_server_has_forgotten_them(server, is_newer, meta):
+    worker = seeded(server, is_newer, meta=meta)
     worker.done(worker.take())
     worker.enqueue("/a")
     assert worker.work_off() == ["/a"]
@@ -165,13 +170,23 @@ def test_start_requests_are_made_again_only_if_the_server_has_forgotten_them(ser
     assert worker.work_off() == ["/"]
 
 
+def test_links_are_no_start_requests_if_scrapy_marks_these(server):
+    """A spider may make start requests for as long as it likes; all that it finds meanwhile would count as such."""
+    worker = Worker(server, is_newer=True)
+    worker.engine.set_starting(True)
+    worker.enqueue("/1", meta=MARK)
+    worker.enqueue("/link")
+    worker.enqueue("/2", meta=MARK)
+    assert [key.decode().removeprefix(ROOT) for key, _ in worker.scheduler.seeds] == ["/1", "/2"]
+
+
 def test_what_happened_before_a_start_request_proves_nothing(server):
     worker = Worker(server)
     worker.enqueue("/a")
     worker.work_off()
-    worker.crawler.engine.slot.start_requests = iter(())
+    worker.engine.set_starting(True)
     worker.enqueue("/")
-    worker.crawler.engine.slot.start_requests = None
+    worker.engine.set_starting(False)
     worker.tick()
     [page] = worker.scheduler.waiting
     server.client()("VIDI.RELEASE", "k", worker.scheduler.claims.owner, page.token, "DROP")  # the server forgets it
@@ -188,6 +203,7 @@ def forget_everything(client):
 def delete_and_make_anew(client):
     """As another spider does which comes first."""
     client("FLUSHALL")
+    client("VIDI.RESERVE", "k", "CANON", "w3lib")
     [[_, token]] = client("VIDI.CLAIM", "k", "somebody", 60000, ROOT + "/other", "")
     client("VIDI.RELEASE", "k", "somebody", token)
 
@@ -233,6 +249,7 @@ def test_what_others_committed_after_a_deletion_does_not_hide_it(server):
     page = worker.take()
     client = server.client()
     client("FLUSHALL")
+    client("VIDI.RESERVE", "k", "CANON", "w3lib")
     client("VIDI.ADD", "k", ROOT + "/a")
     worker.done(page)
     assert worker.work_off() == ["/"]

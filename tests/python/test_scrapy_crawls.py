@@ -1,9 +1,10 @@
 """Whole crawls with vidi.scrapy: clean stops, late items, new visits, other settings, full disks."""
+import os
 import re
 
 import pytest
 
-pytest.importorskip("scrapy")
+scrapy = pytest.importorskip("scrapy")
 
 # pylint: disable=wrong-import-position,redefined-outer-name
 from support.judge import asked_again, complaints
@@ -93,6 +94,8 @@ def test_a_stock_crawl_cannot_be_resumed_without_notice(tmp_path, site, nursery)
     {"SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue", "DEPTH_PRIORITY": 1},
     {"VIDI_FINGERPRINT": "scrapy"},
     {"CONCURRENT_REQUESTS": 1},
+    pytest.param({"TWISTED_REACTOR_ENABLED": False}, marks=pytest.mark.skipif(
+        scrapy.version_info < (2, 15), reason="Scrapy runs without a reactor since 2.15")),
 ], ids=lambda settings: next(iter(settings)))
 def test_kills_lose_nothing_with_other_settings(tmp_path, site, nursery, settings):
     crawl = Crawl(tmp_path, site, nursery, {**OURS, **settings})
@@ -101,6 +104,50 @@ def test_kills_lose_nothing_with_other_settings(tmp_path, site, nursery, setting
     crawl.live()
     assert crawl.reason() == "finished"
     assert not [text for text in complaints(crawl.verdict()) if text != "unknown page GET /robots.txt"]
+
+
+def files_of_scrapy(folder):
+    """All files of a job that are not ours, with what is in them."""
+    found = {}
+    for where, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(where, name)
+            if not os.path.relpath(path, folder).startswith(("vidi", "requests.sqlite")):
+                with open(path, "rb") as file:
+                    found[path] = file.read()
+    return found
+
+
+@pytest.fixture
+def small_site(tmp_path):
+    with Site(tmp_path, Tree(seed=7, pages=20, depth=6)) as started:
+        yield started
+
+
+FILTER = {"DUPEFILTER_CLASS": OURS["DUPEFILTER_CLASS"]}
+
+
+@pytest.mark.parametrize("first, refused, words", [
+    (OURS, {**OURS, "VIDI_CANON": "crawl"}, "VIDI_CANON"),
+    (OURS, FILTER, "which only vidi.scrapy.Scheduler can go on with"),
+    (FILTER, {**FILTER, "VIDI_PATH": "redis://127.0.0.1:1/0"}, "redis"),
+    (STOCK, {**OURS, "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue"}, "set SCHEDULER_DISK_QUEUE as"),
+])
+def test_a_refused_start_says_why_and_leaves_the_job_as_it_was(tmp_path, small_site, nursery, first, refused, words):
+    """Scrapy saves spider.state when it closes a spider, even if it has never loaded it."""
+    crawl = Crawl(tmp_path, small_site, nursery, first)
+    assert not crawl.live(stop_after=4)
+    before = files_of_scrapy(crawl.jobs)
+    assert any(path.endswith("spider.state") for path in before)
+    crawl.settings = refused
+    crawl.live()
+    assert crawl.reason() is None
+    assert files_of_scrapy(crawl.jobs) == before
+    assert [line for line in crawl.log_text().splitlines() if "ERROR: The crawl cannot start" in line and words in line]
+    crawl.settings = first
+    crawl.live()
+    assert crawl.reason() == "finished"
+    assert not [text for text in complaints(crawl.verdict()) if not text.startswith("error")]
 
 
 needs_power = pytest.mark.skipif(not built("libpower.so"), reason="libpower.so is not built")

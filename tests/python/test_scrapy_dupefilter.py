@@ -225,9 +225,19 @@ def test_the_set_is_in_the_jobs_folder_unless_told_otherwise(jobs):
 
 def test_vidi_canon_is_the_canonical_form():
     one, other = "http://a.org/?a=1&b=2", "http://a.org/?b=2&a=1"
-    assert seen(make_filter(), one, other) == [False, False]
-    assert seen(make_filter({"VIDI_CANON": "crawl"}), one, other) == [False, True]
+    assert seen(make_filter(), one, other) == [False, True]
+    assert seen(make_filter({"VIDI_CANON": "whatwg"}), one, other) == [False, False]
+    assert seen(make_filter({"VIDI_CANON": "crawl"}), one, other + "&utm_source=x") == [False, True]
     assert seen(make_filter({"VIDI_CANON": "crawl"}), post(one), post(other)) == [False, True]
+
+
+def test_what_scrapys_own_filter_calls_one_page_is_one_page():
+    for one, other in [("/?a=1&b=2", "/?b=2&a=1"), ("/?a", "/?a="), ("/%7Eu", "/~u"), ("/?q=a+b", "/?q=a%20b"),
+                       ("/#top", "/"), ("/?", "/"), ("/a;", "/a"), ("/%c3%a9", "/é"), ("/a", "/a/"),
+                       ("/?a=1&a=2", "/?a=1")]:
+        pair = "http://a.org" + one, "http://a.org" + other
+        assert seen(make_filter(), *pair) == seen(make_filter({"VIDI_FINGERPRINT": "scrapy"}), *pair), pair
+        assert seen(make_filter(), *map(post, pair)) == seen(make_filter(), *pair), pair
 
 
 @pytest.mark.parametrize("kind", ["fingerprint", "hashset", "scalable"])

@@ -89,8 +89,8 @@ def test_no_password_is_logged(server, caplog):
 
 
 @pytest.mark.parametrize("settings, words", [
-    ({"VIDI_CANON": "crawl"}, "canonical form whatwg.*ask for crawl"),
-    ({"VIDI_FINGERPRINT": "scrapy"}, "canonical form whatwg.*ask for none"),
+    ({"VIDI_CANON": "crawl"}, "canonical form w3lib.*ask for crawl"),
+    ({"VIDI_FINGERPRINT": "scrapy"}, "canonical form w3lib.*ask for none"),
     ({"VIDI_KIND": "hashset"}, "kind fingerprint"),
     ({"VIDI_LEASE": 0}, "VIDI_LEASE is a number of seconds, at least 1, not 0"),
     ({"VIDI_LEASE": "nan"}, "VIDI_LEASE is"),
@@ -99,7 +99,7 @@ def test_no_password_is_logged(server, caplog):
     ({"VIDI_PATH": "redis://127.0.0.1/zero"}, "VIDI_PATH is not the address"),
 ])
 def test_what_does_not_fit_is_refused_with_a_sentence(server, settings, words):
-    server.client()("VIDI.RESERVE", "k")
+    server.client()("VIDI.RESERVE", "k", "CANON", "w3lib")
     with pytest.raises((SharedError, ValueError), match=words):
         Worker(server, **settings)
 

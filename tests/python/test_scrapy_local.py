@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import shutil
-import types
 
 import pytest
 
@@ -16,11 +15,13 @@ pytest.importorskip("scrapy")
 import scrapy  # noqa: E402
 from scrapy.core.scheduler import Scheduler as StockScheduler  # noqa: E402
 from scrapy.http import FormRequest, JsonRequest  # noqa: E402
-from scrapy.utils.misc import create_instance, load_object  # noqa: E402
+from scrapy.utils.misc import load_object  # noqa: E402
 from scrapy.utils.test import get_crawler  # noqa: E402
 
 import vidi  # noqa: E402
+from support.engine import Engine  # noqa: E402
 from vidi.scrapy import DupeFilter, local  # noqa: E402
+from vidi.scrapy.compat import build_from_crawler  # noqa: E402
 from vidi.scrapy.note import Note  # noqa: E402
 from vidi.scrapy.queue import RequestQueue, count_rows  # noqa: E402
 from vidi.scrapy.serialize import CannotSerialize, deserialize, serialize  # noqa: E402
@@ -56,14 +57,12 @@ class Job:
     def __init__(self, folder, scheduler="vidi.scrapy.Scheduler", spider=Spider, **settings):
         given = {"JOBDIR": str(folder), "DUPEFILTER_CLASS": "vidi.scrapy.DupeFilter", "SCHEDULER": scheduler,
                  "REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7", **settings}
-        self.folder, self.closed = str(folder), []
+        self.folder = str(folder)
         self.crawler = get_crawler(spider, given)
         self.crawler.spider = spider.from_crawler(self.crawler)
-        self.inprogress = set()
-        slot = types.SimpleNamespace(inprogress=self.inprogress)
-        self.crawler.engine = types.SimpleNamespace(
-            slot=slot, close_spider=lambda spider, reason: self.closed.append(reason))
-        self.scheduler = create_instance(load_object(scheduler), None, self.crawler)
+        self.crawler.engine = Engine(self.crawler.spider)
+        self.inprogress, self.closed = self.crawler.engine.inprogress, self.crawler.engine.closed
+        self.scheduler = build_from_crawler(load_object(scheduler), self.crawler)
         self.scheduler._arm = lambda: None
         self.scheduler.open(self.crawler.spider)
 
@@ -254,7 +253,7 @@ def test_a_folder_in_use_is_refused_before_scrapy_opens_the_spider(folder):
     """Scrapy would close the spider, and its SpiderState would overwrite the other crawl's spider.state."""
     job = Job(folder)
     with pytest.raises(BlockingIOError, match="another crawl is using"):
-        create_instance(load_object("vidi.scrapy.Scheduler"), None, job.crawler)
+        build_from_crawler(load_object("vidi.scrapy.Scheduler"), job.crawler)
     job.close()
 
 
@@ -343,7 +342,7 @@ def test_a_request_that_comes_too_late_is_not_lost_in_silence(folder, caplog):
 def test_a_scheduler_that_was_never_opened_can_be_closed(folder):
     job = Job(folder)
     job.close()
-    create_instance(load_object("vidi.scrapy.Scheduler"), None, job.crawler).close("shutdown")
+    build_from_crawler(load_object("vidi.scrapy.Scheduler"), job.crawler).close("shutdown")
     Job(folder).close()
 
 
@@ -374,7 +373,7 @@ def vidi_knows(folder):
 
 def stock_job(folder, queue_class, priorities):
     job = Job(folder, "scrapy.core.scheduler.Scheduler", DUPEFILTER_CLASS="scrapy.dupefilters.RFPDupeFilter",
-              SCHEDULER_DISK_QUEUE=queue_class)
+              SCHEDULER_DISK_QUEUE=queue_class, SCHEDULER_PRIORITY_QUEUE="scrapy.pqueues.ScrapyPriorityQueue")
     for number, priority in enumerate(priorities):
         job.put(str(number), priority=priority)
     assert isinstance(job.scheduler, StockScheduler)
@@ -493,11 +492,41 @@ def test_a_note_of_a_later_version_is_understood_in_part():
 def test_an_earlier_version_of_the_same_form_is_no_other_form(folder):
     os.makedirs(folder)
     vidi.Set(os.path.join(folder, "vidi"), canon="whatwg/1").close()
-    job = Job(folder)
+    job = Job(folder, VIDI_CANON="whatwg")
     assert job.scheduler.df.state.set.canon == "whatwg/1"
     job.close()
     with pytest.raises(ValueError, match="VIDI_CANON"):
         Job(folder, VIDI_CANON="whatwg/2")
+
+
+# ---- who may write to the set ----
+
+@pytest.mark.parametrize("scheduler", ["vidi.scrapy.Scheduler", "scrapy.core.scheduler.Scheduler"])
+def test_other_programs_can_only_read_the_set(folder, scheduler):
+    path = os.path.join(folder, "vidi")
+    for _ in range(2):
+        Job(folder, scheduler).close()
+        with pytest.raises(vidi.OwnedError):
+            vidi.Set(path)
+        vidi.Set(path, read_only=True).close()
+
+
+def test_a_set_that_belongs_to_another_program_is_refused(folder):
+    os.makedirs(folder)
+    vidi.Set(os.path.join(folder, "vidi"), canon="w3lib", owner="vidi crawl").close()
+    with pytest.raises(vidi.OwnedError, match="vidi crawl"):
+        Job(folder)
+
+
+def test_a_set_without_an_owner_stays_without(folder):
+    """It was made by another program, which goes on adding URLs."""
+    path = os.path.join(folder, "vidi")
+    os.makedirs(folder)
+    vidi.Set(path, urls=[ROOT], canon="w3lib").close()
+    job = Job(folder)
+    assert job.scheduler.df.request_seen(scrapy.Request(ROOT))
+    job.close()
+    vidi.Set(path).close()
 
 
 # ---- the filter ----

@@ -7,7 +7,9 @@ import pytest
 
 from vidi.scrapy import queue as module
 from vidi.scrapy.queue import RequestQueue, count_rows
+from vidi.scrapy.slots import Turns
 
+LANES = 4
 LONG = os.environ.get("VIDI_TEST_LONG") == "1"
 
 
@@ -20,6 +22,7 @@ def fixture_path(tmp_path):
 def fixture_small(monkeypatch):
     """With a front of eight requests, a short test goes through all of its states."""
     monkeypatch.setattr(module, "FRONT_MOST", 8)
+    monkeypatch.setattr(module, "LANES_MOST", LANES)
     monkeypatch.setattr(module, "REFILL", 3)
     monkeypatch.setattr(module, "WAIT", 0)
 
@@ -31,35 +34,59 @@ def data_of(number):
 class Model:
     """What the queue promises, in a few lines."""
 
-    def __init__(self, fifo):
-        self.fifo = fifo
-        self.waiting = {}
+    def __init__(self, fifo, fair=False):
+        self.fifo, self.fair = fifo, fair
+        self.waiting = {}  # number: (priority, start, slot)
         self.out = set()
 
-    def next(self):
-        if not self.waiting:
-            return None
-        return min(self.waiting, key=lambda n: (-self.waiting[n], n if self.fifo else -n))
+    def active(self, slot):
+        """How many requests of a slot the downloader has."""
+        return sum(1 for _, (*_, other) in self.out if other == slot)
+
+    def place(self, number):
+        priority, start, _ = self.waiting[number]
+        sign = start or (1 if self.fifo else -1)
+        return -priority, bool(start), sign * number
+
+    def judge(self, number):
+        """The slot is the least busy one, and the row the best of its slot."""
+        if number is None:
+            return not self.waiting
+        slot = self.waiting[number][-1]
+        best = min((n for n in self.waiting if not self.fair or self.waiting[n][-1] == slot), key=self.place)
+        least = min(self.active(other) for *_, other in self.waiting.values())
+        if self.fair and len({other for *_, other in (*self.waiting.values(), *dict(self.out).values())}) > LANES:
+            return number == best and bool(self.active(slot)) == bool(least)  # busy slots may be out of memory
+        return number == best and (not self.fair or self.active(slot) == least)
 
 
-@pytest.mark.parametrize("fifo", [False, True])
+@pytest.mark.parametrize("fair", [False, True])
+@pytest.mark.parametrize("fifo, starts", [(False, 1), (True, 1), (False, -1), (True, -1)])
 @pytest.mark.parametrize("seed", range(20 if LONG else 2))
-def test_requests_come_in_the_order_of_the_model(path, seed, fifo):
+def test_requests_come_in_the_order_of_the_model(path, seed, fifo, starts, fair):
     """Also with rows in the table alone, after the front was cut, and after restarts that commit or do not."""
-    chance = random.Random(f"{seed} {fifo}")
-    queue, model = RequestQueue(path, fifo=fifo), Model(fifo)
+    chance = random.Random(f"{seed} {fifo} {starts}")
+    model = Model(fifo, fair)
+    names = ["", "a", "b", "ccc", "d", "é", "f"][: chance.choice([2, 7])]
+
+    def opened(first=1):
+        turns = Turns(lambda slot: model.active(slot)) if fair else None
+        return RequestQueue(path, fifo=fifo, first=first, turns=turns)
+
+    queue = opened()
     saved = {}
     for _ in range(1500 if LONG else 250):
         what = chance.random()
         if what < 0.45:
-            priority = chance.choice([0, 0, 0, 1, -1, 7])
-            number = queue.push(priority, None, data_of(queue.last + 1))
-            model.waiting[number] = priority
+            about = chance.choice([0, 0, 0, 1, -1, 7]), chance.choice([0, 0, 0, starts]), chance.choice(names)
+            number = queue.push(about[0], None, data_of(queue.last + 1), *about[1:])
+            model.waiting[number] = about
         elif what < 0.8:
-            wanted = model.next()
-            assert queue.pop() == (None if wanted is None else (wanted, data_of(wanted))), f"seed {seed}"
-            if wanted is not None:
-                model.out.add((wanted, model.waiting.pop(wanted)))
+            number, data = queue.pop() or (None, None)
+            assert model.judge(number), f"seed {seed}"
+            if number is not None:
+                assert data == data_of(number)
+                model.out.add((number, model.waiting.pop(number)))
         elif what < 0.93:
             gone = chance.sample(sorted(model.out), chance.randint(0, len(model.out)))
             queue.delete(number for number, _ in gone)
@@ -70,17 +97,19 @@ def test_requests_come_in_the_order_of_the_model(path, seed, fifo):
         else:
             last = queue.last
             queue.close()
-            queue, model = RequestQueue(path, fifo=fifo, first=last + 1), Model(fifo)
+            model = Model(fifo, fair)
             model.waiting = dict(saved)
+            queue = opened(last + 1)
         assert len(queue) == len(model.waiting) and queue.rows == len(model.waiting) + len(model.out)
-        assert len(queue._front) <= 8  # pylint: disable=protected-access
+        assert queue._front_rows <= 8 and len(queue._lanes) <= LANES  # pylint: disable=protected-access
     queue.close()
 
 
+@pytest.mark.parametrize("turns", [None, Turns(lambda slot: 0)], ids=["plain", "fair"])
 @pytest.mark.parametrize("fifo", [False, True])
-def test_reading_the_next_rows_never_sorts_the_table(path, fifo):
-    queue = RequestQueue(path, fifo=fifo)
-    plan = queue._db.execute("EXPLAIN QUERY PLAN " + queue._next, (1,)).fetchall()  # pylint: disable=protected-access
+def test_reading_the_next_rows_never_sorts_the_table(path, fifo, turns):
+    queue = RequestQueue(path, fifo=fifo, turns=turns)
+    plan = queue._db.execute("EXPLAIN QUERY PLAN " + queue._next, ("",)).fetchall()  # pylint: disable=protected-access
     queue.close()
     assert len(plan) == 1 and "USING INDEX" in plan[0][3], plan
 

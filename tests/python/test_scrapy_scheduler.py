@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("scrapy")
 
 # pylint: disable=wrong-import-position,redefined-outer-name
-from scrapy import FormRequest, Request
+from scrapy import FormRequest, Request, version_info
 from scrapy.http import JsonRequest
 from scrapy.squeues import PickleFifoDiskQueue
 
@@ -401,21 +401,34 @@ def test_after_a_failure_nothing_counts_as_done(jobs, clock, tmp_path, monkeypat
 # ---- requests that cannot be pickled ----
 
 def test_what_cannot_be_pickled_stays_in_memory_and_is_counted(jobs, clock, caplog):
-    queue = Queue(jobs, SCHEDULER_DEBUG=True)
+    queue = Queue(jobs)
     assert queue.put(Request(ROOT + "lambda", callback=lambda response: None))
     assert queue.put(Request(ROOT + "meta", meta={"stream": sys.__stdout__}))
     assert queue.put(Request(ROOT + "generator", cb_kwargs={"g": (i for i in [])}))
     put(queue, "plain")
     clock.tick()
     assert queue.stat("vidi/unserializable") == 3
-    warnings = [r.getMessage() for r in caplog.records if "Unable to serialize" in r.getMessage()]
-    assert len(warnings) == 1, warnings
+    warned = [r.args[0].url[len(ROOT):] for r in caplog.records if "Cannot serialize" in r.getMessage()]
+    assert warned == ["lambda", "meta"], "once for each callback, when the first one comes"
     taken = queue.take_all()
     assert sorted(urls(taken)) == ["generator", "lambda", "meta", "plain"]
     assert callable(next(r for r in taken if r.url.endswith("lambda")).callback)
     queue.close()
     queue = Queue(jobs)
     assert urls(queue.take_all()) == ["plain"]
+    queue.close()
+
+
+def test_what_cannot_be_pickled_is_lost_at_a_clean_stop_and_new_again(jobs, caplog):
+    queue = Queue(jobs)
+    for name in "ab":
+        queue.put(Request(ROOT + name, callback=lambda response: None))
+    queue.take()
+    queue.close()
+    assert queue.stat("vidi/lost_unserializable") == 1
+    assert "1 requests that cannot be serialized were waiting and are lost" in caplog.text
+    queue = Queue(jobs)
+    assert put(queue, "a") == [True]
     queue.close()
 
 
@@ -433,10 +446,13 @@ def test_what_cannot_be_pickled_is_new_after_a_kill(jobs, clock, tmp_path):
 
 # ---- what it needs ----
 
-def test_without_a_folder_it_says_what_it_needs(clock):  # pylint: disable=unused-argument
-    with pytest.raises(Exception) as caught:
-        Queue("")
-    assert "JOBDIR" in str(caught.value), repr(caught.value)
+def test_without_a_folder_requests_wait_in_memory_and_the_user_hears(caplog):
+    queue = Queue("")
+    put(queue, "a", "b", "a")
+    assert urls(queue.take_all()) == ["b", "a"] and queue.stat("dupefilter/filtered") == 1
+    queue.close()
+    assert [r.getMessage() for r in caplog.records if "JOBDIR" in r.getMessage()] == [
+        "Without JOBDIR requests wait in memory, and the end of this run loses them"]
 
 
 def test_another_filter_is_refused(jobs):
@@ -569,13 +585,15 @@ def test_requests_of_scrapys_own_scheduler_are_taken_over_in_their_order(jobs, q
         queue.put(full_request(queue.spider))
         put(queue, "c", priority=7)
         put(queue, "d", priority=-1)
+        if version_info >= (2, 13):  # it has queues for start requests
+            put(queue, "e", "f", "g", meta={"is_start_request": True})
         queue.close()
         queue = Queue(folder, {"SCHEDULER_DISK_QUEUE": queue_class, **settings})
         orders.append(queue.take_all())
         for request in orders[-1]:
             queue.done(request)
         queue.close()
-    assert urls(orders[1]) == urls(orders[0]) and len(orders[1]) == 5
+    assert urls(orders[1]) == urls(orders[0]) and len(orders[1]) == (8 if version_info >= (2, 13) else 5)
     assert [request.cb_kwargs for request in orders[1]] == [request.cb_kwargs for request in orders[0]]
     queue = Queue(folder, SCHEDULER_DISK_QUEUE=queue_class)
     assert queue.take() is None and put(queue, "a") == [False]

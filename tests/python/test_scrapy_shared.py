@@ -11,8 +11,10 @@ import signal
 import pytest
 
 pytest.importorskip("scrapy")
+import scrapy  # noqa: E402
 from support import redis_server  # noqa: E402
 from support.fleet import SETTINGS, Nursery  # noqa: E402
+from support.proxy import Proxy  # noqa: E402
 from support.site import Site, Tree  # noqa: E402
 
 redis_server.require()
@@ -82,6 +84,13 @@ class Crawl:
         self.excuses += len(claims)
         return len(claims)
 
+    def hold_children(self):
+        """Keeps whoever asks for a child of the first page waiting. The result tells how many were asked for."""
+        children = [self.tree.name(child) for child in self.tree.children[0]]
+        for name in children:
+            self.site.hold(name)
+        return lambda: sum(1 for name in children if self.site.asked()[name])
+
     def await_opened(self):
         """Waits until all spiders have connected to the server."""
         redis_server.await_that(lambda: set(map(str, self.alive)) <= {line.process for line in self.nursery.lines()},
@@ -130,13 +139,10 @@ def crawl(tmp_path, nursery):
 def test_three_spiders_share_a_crawl_and_end_together(crawl):
     """The site keeps all of them waiting until more pages are asked for than two spiders may have in progress."""
     fleet = crawl(120, depth=2)
-    children = [fleet.tree.name(child) for child in fleet.tree.children[0]]
-    for name in children:
-        fleet.site.hold(name)
+    asked = fleet.hold_children()
     for _ in range(3):
         fleet.start()
-    redis_server.await_that(lambda: sum(1 for name in children if fleet.site.asked()[name]) > 2 * CONCURRENT,
-                            "three spiders ask for pages")
+    redis_server.await_that(lambda: asked() > 2 * CONCURRENT, "three spiders ask for pages")
     fleet.site.release()
     fleet.end()
     assert fleet.missing() == []
@@ -200,11 +206,9 @@ def test_the_test_finds_pages_that_are_dropped(crawl):
 def crawl_with_a_forgetful_server(crawl, fault=None):
     """The server has no file: it forgets everything while the first spider waits for a page and others are given up."""
     fleet = crawl(40, depth=2, options=("--appendonly", "no"), CONCURRENT_REQUESTS=1)
-    children = [fleet.tree.name(child) for child in fleet.tree.children[0]]
-    for name in children:
-        fleet.site.hold(name)
+    asked = fleet.hold_children()
     fleet.start(fault=fault)
-    redis_server.await_that(lambda: any(fleet.site.asked()[name] for name in children), "a page is asked for")
+    redis_server.await_that(asked, "a page is asked for")
     redis_server.await_that(lambda: fleet.counts()[1] > 0, "pages are given up")
     fleet.server.kill()
     fleet.server.start()
@@ -231,6 +235,32 @@ def test_a_set_that_is_deleted_or_rotated_is_crawled_again(crawl, command):
     fleet.client(*command)
     fleet.end()
     assert fleet.missing() == []
+
+
+@pytest.mark.skipif(scrapy.version_info < (2, 15), reason="Scrapy runs without a reactor since 2.15")
+def test_spiders_without_a_reactor_share_a_crawl(crawl):
+    fleet = crawl(60, TWISTED_REACTOR_ENABLED=False)
+    for _ in range(2):
+        fleet.start()
+    fleet.end()
+    assert fleet.missing() == [] and fleet.extra() == 0
+
+
+def test_claimed_pages_are_fetched_while_the_server_does_not_answer(crawl):
+    """The site keeps the first pages waiting until an exchange with the server is under way that does not end."""
+    fleet = crawl(60, depth=2)
+    asked = fleet.hold_children()
+    with Proxy(fleet.server.port) as proxy:
+        fleet.start(settings={"VIDI_PATH": redis_server.address(proxy)})
+        redis_server.await_that(lambda: asked() == CONCURRENT, "pages are asked for")
+        proxy.hold()
+        proxy.wait_until_held()
+        fleet.site.release()
+        redis_server.await_that(lambda: asked() > CONCURRENT, "other pages are asked for")
+        proxy.release()
+        fleet.end()
+    assert fleet.missing() == []
+    assert fleet.extra() == 0
 
 
 def test_a_full_server_delays_the_crawl_and_loses_nothing(crawl):
@@ -263,10 +293,7 @@ def test_a_spider_that_is_stopped_gives_its_claims_up(crawl):
 def test_a_spider_that_joins_later_gets_work(crawl):
     """The first spider fetches one page at a time, and the site keeps it waiting. So the second page is another's."""
     fleet = crawl(60, depth=2)
-    children = [fleet.tree.name(child) for child in fleet.tree.children[0]]
-    asked = lambda: sum(1 for name in children if fleet.site.asked()[name])  # noqa: E731
-    for name in children:
-        fleet.site.hold(name)
+    asked = fleet.hold_children()
     fleet.start(settings={"CONCURRENT_REQUESTS": 1})
     redis_server.await_that(lambda: asked() == 1, "the first spider asks for a page")
     fleet.start()

@@ -189,8 +189,16 @@ def test_requests_are_handed_out_by_priority_and_age(server, queue, order):
     assert worker.work_off() == order
 
 
+def test_start_requests_are_handed_out_in_their_order_after_all_others(server):
+    worker = Worker(server, CONCURRENT_REQUESTS=16)
+    for path in ("/1", "/a", "/2", "/b", "/3"):
+        worker.enqueue(path, meta={"is_start_request": True} if path < "/a" else {})
+    assert worker.work_off() == ["/b", "/a", "/1", "/2", "/3"]
+
+
 def test_what_a_spider_has_too_much_is_for_others(server):
-    one, two = Worker(server), Worker(server)
+    plain = {"SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.ScrapyPriorityQueue"}  # with the other one it keeps more
+    one, two = Worker(server, **plain), Worker(server, **plain)
     one.enqueue(*[f"/{n}" for n in range(20)], callback=one.spider.other, meta={"depth": 1})
     one.tick()
     assert len(one.scheduler) == 8 and counts(server) == (8, 12)
@@ -278,9 +286,18 @@ def test_other_programs_can_ask_for_pages(server):
 def test_an_unserializable_request_is_fetched_and_counted(server, caplog):
     worker = Worker(server)
     worker.enqueue("/a", "/b", callback=lambda response: None)
-    assert sorted(worker.work_off()) == ["/a", "/b"]
-    assert worker.stat("vidi/unserializable") == 2 and caplog.text.count("Cannot serialize") == 1
+    worker.enqueue("/c", meta={"stream": types.SimpleNamespace()})
+    assert sorted(worker.work_off()) == ["/a", "/b", "/c"]
+    assert worker.stat("vidi/unserializable") == 3 and caplog.text.count("Cannot serialize") == 2
     assert has(server, "/a") and counts(server) == (0, 0)
+
+
+def test_an_unserializable_request_is_lost_when_its_spider_is_stopped(server, caplog):
+    worker = Worker(server)
+    worker.enqueue("/a", callback=lambda response: None)
+    worker.tick()
+    worker.scheduler.close("shutdown")
+    assert "1 requests are lost with this spider" in caplog.text and worker.stat("vidi/lost_unserializable") == 1
 
 
 def test_an_unserializable_request_dies_with_its_spider_loudly(server, caplog):

@@ -41,7 +41,7 @@ def tap(folder, text):
     file.write_text(text)
     command = [sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "--tap", "--rootdir", folder, file]
     done = subprocess.run(command, capture_output=True, text=True, check=False,
-                          env={**os.environ, "TMPDIR": str(folder)})
+                          env={**os.environ, "TMPDIR": str(folder), "PYTHONPATH": str(HERE)})
     assert sorted(path.name for path in folder.iterdir()) == ["conftest.py", "test_planted.py"]
     assert done.stderr == ""
     return done.returncode, done.stdout.splitlines()

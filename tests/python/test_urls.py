@@ -74,7 +74,7 @@ def test_a_base_that_is_not_a_url_is_the_callers_mistake():
     refused_by_library(vidi.InvalidURL, vidi.urljoin, "http://a/", "http://[")
 
 
-@pytest.mark.parametrize("wrong", [None, 7, 1.5, [], object(), bytearray(b"http://a/"), memoryview(b"http://a/")])
+@pytest.mark.parametrize("wrong", [None, 7, 1.5, [], object(), str])
 def test_wrong_types_are_refused(wrong):
     text = str(refused(TypeError, vidi.canon, wrong))
     assert type(wrong).__name__ in text

@@ -78,24 +78,35 @@ def test_it_has_the_package_and_nothing_that_was_left_over(wheel):
     package = {str(path.relative_to(python)) for path in (python / "vidi").rglob("*")
                if path.is_file() and "__pycache__" not in path.parts}
     assert package <= names
-    added = re.compile(r"vidi/_vidi\.abi3\.so|vidi/libraries/vid[\w.+-]+\.so[\d.]*|vidi/licences/[\w.+-]+\.txt"
-                       r"|vidi-[\d.]+\.dist-info/(METADATA|RECORD|WHEEL|top_level\.txt)")
+    added = re.compile(r"vidi/_vidi\.abi3\.so|vidi/libraries/vid[\w.+-]+\.so[\d.]*"
+                       r"|vidi-[\d.]+\.dist-info/(METADATA|RECORD|WHEEL|top_level\.txt|licenses/[\w.+-]+\.txt)")
     assert [name for name in names - package if not added.fullmatch(name)] == []
 
 
 def test_each_library_comes_with_its_licence(wheel):
-    names = zipfile.ZipFile(wheel).namelist()
-    carried = {pathlib.Path(name).name[3:6] for name in names if "/libraries/" in name}
+    archive = zipfile.ZipFile(wheel)
+    licences = {path.name: archive.read(str(path)).decode() for path in map(pathlib.PurePath, archive.namelist())
+                if path.parent == pathlib.PurePath(f"vidi-{vidi.version}.dist-info", "licenses")}
+    carried = {pathlib.Path(name).name[3:6] for name in archive.namelist() if "/libraries/" in name}
     assert {"icu", "psl", "idn", "uni"} <= carried
     for stem in carried | {"ssl", "xxh"}:
-        assert any(name.startswith(f"vidi/licences/lib{stem}") for name in names), stem
-    assert {"vidi/licences/vidi.txt", "vidi/licences/LGPL-3.txt", "vidi/licences/Apache-2.0.txt"} <= set(names)
+        assert any(name.startswith(f"lib{stem}") for name in licences), stem
+    assert {"vidi.txt", "LGPL-3.txt", "Apache-2.0.txt"} <= set(licences)
+    assert "Mozilla Public License" in licences["publicsuffix.txt"]  # the list that is compiled into libpsl
+    assert licences["vidi.txt"] == (SOURCE / "LICENSE").read_text()
+    for text in licences.values():  # what one refers to is there, too
+        for name in re.findall(r"/usr/share/common-licenses/([\w.+-]*\w)", text):
+            assert f"{name}.txt" in licences or not os.path.exists(f"/usr/share/common-licenses/{name}")
 
 
 def test_its_metadata_is_complete(wheel):
     metadata = zipfile.ZipFile(wheel).read(f"vidi-{vidi.version}.dist-info/METADATA").decode()
     assert f"\nVersion: {vidi.version}\n" in metadata
-    assert "\nRequires-Python: >=3.10\n" in metadata
+    for line in ("Requires-Python: >=3.10", "License: MIT", "Classifier: License :: OSI Approved :: MIT License",
+                 "Description-Content-Type: text/markdown", "Provides-Extra: scrapy", "Provides-Extra: redis"):
+        assert f"\n{line}\n" in metadata
+    assert metadata.endswith((SOURCE / "python" / "README.md").read_text())
+    assert "://" not in metadata.partition("\n\n")[0]  # no address that was made up
     assert not re.search(r"^Requires-Dist: (?!.*; extra ==)", metadata, re.MULTILINE)
 
 
@@ -155,8 +166,18 @@ def test_pip_alone_builds_the_same_wheel(wheel, tmp_path):
     assert sorted(zipfile.ZipFile(tmp_path / wheel.name).namelist()) == sorted(zipfile.ZipFile(wheel).namelist())
 
 
+@pytest.mark.skipif(not IS_LONG, reason="it makes environments with pip in them")
+@pytest.mark.parametrize("name", ["plain", "scrapy"])
+def test_the_installation_works_as_it_is_written(name, wheel, tmp_path):
+    text = (SOURCE / "docs" / "PYTHON.md").read_text(encoding="utf-8")
+    start = rf"^<!-- install: {name} -->\n```sh\nmake python[^\n]*\n"
+    block = re.search(start + "(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (tmp_path / "build").symlink_to(BUILD)
+    run("bash", "-ec", f"cd {tmp_path}\n" + block[1], PIP_NO_INDEX="1")
+
+
 def test_outside_a_clone_it_says_what_it_needs(tmp_path):
-    for name in ("setup.py", "carry.py", "pyproject.toml"):
+    for name in ("setup.py", "carry.py", "pyproject.toml", "README.md"):
         (tmp_path / name).write_bytes((SOURCE / "python" / name).read_bytes())
     environment = {key: value for key, value in os.environ.items() if key != "VIDI_BUILD"}
     done = subprocess.run([sys.executable, "-B", "setup.py", "--version"], cwd=tmp_path, env=environment,
@@ -165,7 +186,16 @@ def test_outside_a_clone_it_says_what_it_needs(tmp_path):
     assert "built in a clone of vidi's repository" in done.stderr
 
 
+def test_there_is_no_source_distribution_and_a_sentence_says_so(tmp_path):
+    """`python -m build --sdist` calls this, too."""
+    done = subprocess.run([sys.executable, "-B", "setup.py", "sdist", "--dist-dir", tmp_path], cwd=SOURCE / "python",
+                          env={**os.environ, "VIDI_BUILD": str(tmp_path / "build")}, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode != 0 and list(tmp_path.glob("*.tar.gz")) == []
+    assert "there is no source distribution" in done.stderr
+
+
 def test_nothing_was_written_into_the_source(wheel):
     assert wheel.exists()
     names = {path.name for path in (SOURCE / "python").iterdir()}
-    assert names == {"carry.py", "extension", "pyproject.toml", "setup.py", "vidi"}
+    assert names == {"README.md", "carry.py", "extension", "pyproject.toml", "setup.py", "vidi"}

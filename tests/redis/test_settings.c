@@ -83,6 +83,7 @@ static void every_wrong_word_is_named(void **state)
         {"PARAM a=b c", "no such PARAM"},
         {"PARAM a b,c", "no such PARAM"},
         {"UNTIL 9223372036854775808", "UNTIL must be"},
+        {"KIND list CAPACITY 1 kind list", "this option is given twice: 'kind'"},
     };
     settings settings;
     (void)state;

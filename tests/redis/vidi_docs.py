@@ -5,9 +5,9 @@ import re
 import subprocess
 
 from support import server as servers
-from support import tap
+from support import tap, values
 from support.server import Server
-from support.tap import case, check, expect
+from support.tap import case, check, expect, expect_error
 
 servers.require()
 SOURCE = os.environ.get("VIDI_SOURCE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -66,6 +66,36 @@ def complete():
 
 def seen(client, key, url):
     return client("VIDI.HAS", key, url) == 0
+
+
+@case("the access list that the documentation gives workers is enough, and gives no more")
+def workers():
+    both, adders, claimers = (re.search(rf"`({front}[^`]*)`", TEXT)[1].split()
+                              for front in ("ACL SETUSER worker", r"\+vidi\.add", r"\+vidi\.claim"))
+    with Server() as server:
+        client, user = server.client(), server.client()
+        client(*both, *claimers)
+        user("AUTH", "worker", "password")
+        token = user("VIDI.CLAIM", "crawl", "o", "100000", values.url(1), "")[0][1]
+        user("VIDI.RENEW", "crawl", "o")
+        user("VIDI.CLAIMS", "crawl")
+        expect(user("VIDI.COMMIT", "crawl", "o", token), [b"committed"])
+        expect(user("VIDI.HAS", "crawl", values.url(1)), 0)
+        token = user("VIDI.CLAIM", "crawl", "o", "100000", values.url(2), "")[0][1]
+        user("VIDI.RELEASE", "crawl", "o", token)
+        check(len(user("VIDI.RECLAIM", "crawl", "o", "1000")) > 0, "nothing is reclaimed")
+        expect_error(user.call("VIDI.ADD", "crawl", values.url(3)), "NOPERM")
+        client("ACL", "DELUSER", "worker")
+        client(*both, *adders)
+        user = server.client()
+        user("AUTH", "worker", "password")
+        expect(user("VIDI.ADD", "crawl", values.url(3)), 1)
+        expect(user("VIDI.MADD", "crawl", values.url(4)), [1])
+        user("VIDI.MHAS", "crawl", values.url(4))
+        user("VIDI.INFO", "crawl")
+        for command in (["VIDI.CLAIMS", "crawl"], ["VIDI.DUMP", "crawl", "0"], ["DUMP", "crawl"], ["VIDI.ADD", "other", "x"],
+                        ["VIDI.HOLD", "crawl", "o", "1", "1", "0", "x", "y"], ["VIDI.RESERVE", "crawl2"]):
+            expect_error(user.call(*command), "NOPERM")
 
 
 @case("the script dumps a set to a file that the program imports")

@@ -161,7 +161,7 @@ static bool compare(const vidi_options *options, const mixture *from, size_t n, 
 
 static void batches_of_every_size_answer_alike(void **state)
 {
-    static const char *const forms[] = {"none", "whatwg", "crawl", "surt", "key=host", "key=site"};
+    static const char *const forms[] = {"none", "whatwg", "crawl", "w3lib", "surt", "key=host", "key=site"};
     static const size_t sizes[] = {1, 0, 15, 16, 17, 127, 128, 129, 500, 2047, 2048, 2049, 5000}, all[] = {MANY};
     mixture from;
     (void)state;

@@ -396,11 +396,11 @@ static void pages_lost_add_up(void **state)
     const test_case *which = *state;
     vidi_set *into = test_case_set(which, 1000, 4, NULL), *from = test_case_set(which, 1000, 4, NULL);
     add_range(into, 4, 0, 500);
-    add_range(from, 4, 250, 350);
+    add_range(from, 4, 500, 350); /* URLs that the other set has not met; test_merge_rate.c has those that both have */
     double one = test_stat(into).expected_lost, two = test_stat(from).expected_lost;
     assert_int_equal(vidi_merge(into, from), VIDI_OK);
     double both = test_stat(into).expected_lost;
-    assert_true(fabs(both - (one + two)) <= 1e-12 * (one + two));
+    assert_true(both <= (one + two) * (1 + 1e-12) && both >= .9 * (one + two)); /* how many are new is an estimate */
     assert_true(test_stat(from).expected_lost == two);
     assert_true((both > 0) == !(which->traits & TEST_EXACT));
     assert_int_equal(vidi_merge(into, into), VIDI_OK);

@@ -1,6 +1,6 @@
 /*
  * Merging and the error rate: a merge that would make a set lose many more pages than was asked for is refused before
- * anything changes, unless it is forced. And merging the same set twice changes nothing.
+ * anything changes, unless it is forced. Losses add up as far as URLs do, so merging the same set twice changes nothing.
  */
 #include <stdio.h>
 #include <string.h>
@@ -240,7 +240,7 @@ static bool can_merge(const test_case *which)
     return test_case_can(which, VIDI_CAN_MERGE);
 }
 
-static void merging_the_same_set_twice_leaves_the_count(void **state)
+static void merging_the_same_set_twice_leaves_count_and_losses(void **state)
 {
     const test_case *which = *state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
@@ -249,11 +249,36 @@ static void merging_the_same_set_twice_leaves_the_count(void **state)
         add_range(from, seed * 1000 + 300, seed * 1000 + 900);
         assert_int_equal(vidi_merge_with(into, from, VIDI_MERGE_FORCE), VIDI_OK);
         uint64_t count = test_stat(into).count;
+        double lost = test_stat(into).expected_lost;
         for (int i = 0; i < 3; i++) {
             assert_int_equal(vidi_merge_with(into, from, VIDI_MERGE_FORCE), VIDI_OK);
             check(test_stat(into).count == count, "%llu URLs, then %llu", (unsigned long long)count,
                   (unsigned long long)test_stat(into).count);
+            check(test_stat(into).expected_lost == lost, "%g lost, then %g", lost, test_stat(into).expected_lost);
         }
+        vidi_close(into);
+        vidi_close(from);
+    }
+}
+
+/*
+ * Losses of sets without a common URL add up; of overlapping ones, those of the URLs that are new. Growing blocked sets
+ * cannot tell when they have a URL in different layers.
+ */
+static void losses_add_up_with_the_urls(void **state)
+{
+    const kind_case *which = *state;
+    const uint64_t each = URLS / 4;
+    for (uint64_t shared = 0; shared <= each; shared += each / 2) {
+        vidi_set *into = set_of(which, NULL), *from = set_of(which, NULL);
+        add_range(into, 0, each);
+        add_range(from, each - shared, 2 * each - shared);
+        double one = test_stat(into).expected_lost, other = test_stat(from).expected_lost;
+        assert_int_equal(vidi_merge_with(into, from, VIDI_MERGE_FORCE), VIDI_OK);
+        double expected = one + other * (double)(each - shared) / (double)each, found = test_stat(into).expected_lost;
+        double most = which->grows ? one + other : expected;
+        check(one > 0 && found > 0.9 * expected && found < 1.1 * most, "%s: %g and %g lost make %g, not %g",
+              which->kind, one, other, found, expected);
         vidi_close(into);
         vidi_close(from);
     }
@@ -294,12 +319,13 @@ int main(int argc, char **argv)
     add_for(worse, n, "what fits is merged", what_fits_is_merged, true);
     add_for(worse, n, "a merge that makes nothing worse is not refused",
             a_merge_that_makes_nothing_worse_is_not_refused, true);
+    add_for(worse, n, "losses add up with the URLs", losses_add_up_with_the_urls, true);
     add_for(worse, n, "urls in a log count too", urls_in_a_log_count_too, false);
     test_add("a fingerprint set counts what it lacks", a_fingerprint_set_counts_what_it_lacks, NULL);
     test_add("sets without a rate are never refused", sets_without_a_rate_are_never_refused, NULL);
     test_add("unknown flags are refused", unknown_flags_are_refused, NULL);
-    test_add_cases("merging the same set twice leaves the count", merging_the_same_set_twice_leaves_the_count,
-                   can_merge);
+    test_add_cases("merging the same set twice leaves count and losses",
+                   merging_the_same_set_twice_leaves_count_and_losses, can_merge);
     test_add_cases("an empty set leaves the count", an_empty_set_leaves_the_count, can_merge);
     return test_run("merge rate", argc, argv);
 }

@@ -55,7 +55,8 @@ typedef struct variant {
 
 static const variant variants[] = {
     {"whatwg", VIDI_KEEP_INVALID}, {"whatwg", VIDI_DROP_INVALID}, {"none", VIDI_KEEP_INVALID},
-    {"crawl", VIDI_KEEP_INVALID},  {"surt", VIDI_KEEP_INVALID},   {"surt", VIDI_DROP_INVALID},
+    {"crawl", VIDI_KEEP_INVALID},  {"w3lib", VIDI_KEEP_INVALID},  {"surt", VIDI_KEEP_INVALID},
+    {"surt", VIDI_DROP_INVALID},
 };
 
 static vidi_set *make_set(const test_case *which, const variant *as)

@@ -95,7 +95,7 @@ static void a_set_takes_little_at_every_size(void **state)
 
 static void a_set_takes_little_in_every_plain_form(void **state)
 {
-    static const char *const forms[] = {"none", "whatwg", "whatwg/1", "crawl", "crawl/1", "surt", "key=host"};
+    static const char *const forms[] = {"none", "whatwg", "whatwg/1", "crawl", "crawl/1", "w3lib", "surt", "key=host"};
     (void)state;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         grow_and_check(forms[i], 3, 1500);

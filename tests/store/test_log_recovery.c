@@ -480,6 +480,18 @@ static void memory_that_is_not_there_is_no_crash(void **state)
     free(whole.data);
 }
 
+/* docs/FORMAT.md: generation, offset and length as u64, the type as u32, in the order of the record. */
+static void a_check_value_is_as_the_format_says(void **state)
+{
+    (void)state;
+    static const uint64_t no_key[2] = {0, 0};
+    static const unsigned char bytes[] = {1, 2, 3, 4,    5,    6,    7,    8,    0x40, 0, 0, 0, 0, 0,
+                                          0, 0, 5, 0x30, 0x20, 0x10, 0xe8, 0x03, 0,    0, 0, 0, 0, 0};
+    vidi_str text = {(const char *)bytes, sizeof bytes};
+    assert_int_equal(vidi__log_check_value(UINT64_C(0x0807060504030201), 64, UINT32_C(0x10203005), 1000),
+                     (uint32_t)vidi__siphash(no_key, &text, 1, 1, 3).lo);
+}
+
 int main(int argc, char **argv)
 {
     test_scratch_make(&folder);
@@ -500,6 +512,7 @@ int main(int argc, char **argv)
     test_add("what is behind the end is not believed", what_is_behind_the_end_is_not_believed, NULL);
     test_add("memory is bounded by the file", memory_is_bounded_by_the_file, NULL);
     test_add("memory that is not there is no crash", memory_that_is_not_there_is_no_crash, NULL);
+    test_add("a check value is as the format says", a_check_value_is_as_the_format_says, NULL);
     int result = test_run("store/log_recovery", argc, argv);
     test_scratch_remove(&folder);
     return result;

@@ -25,6 +25,13 @@ static inline void test_use(vidi_options *options, vidi_access *access, unsigned
     options->access = access;
 }
 
+/* The mark after everything so far. */
+static inline uint64_t test_mark(const vidi_set *set)
+{
+    uint64_t mark;
+    return vidi_mark(set, &mark) == VIDI_OK ? mark : 0;
+}
+
 static inline int test_open(vidi_set **set, const char *path, unsigned way)
 {
     vidi_access access = VIDI_ACCESS_INIT;

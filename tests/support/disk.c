@@ -365,6 +365,8 @@ static int disk_fsync(int file)
     inode *known = inode_of(file);
     if (is_dead())
         return end(-1, EIO);
+    if (error == EINTR) /* the kernel has stopped waiting, and has forgotten nothing */
+        return end(-1, error);
     if (known)
         sync_file(known, error != 0);
     else if (is_ours(file))

@@ -190,7 +190,7 @@ test_forge_places test_forge_find(const test_forge *forge)
     found.past = found.lost + 8;
     size_t filter = found.past + 24 + 64 * test_forge_get(forge, found.past);
     if (forge->version >= VIDI__STREAM_WITH_NOTE)
-        filter = behind_text(forge, filter);
+        filter = behind_text(forge, behind_text(forge, filter)); /* note and owner */
     found.filter = test_forge_filter_at(forge, filter);
     return found;
 }

@@ -147,7 +147,7 @@ int test_golden_write(test_stream *stream, vidi_set *set, const char *name)
     if (form == IN_PIECES)
         return write_pieces(stream, set);
     if (form == WITH_PREVIOUS)
-        contents.previous = vidi__set_previous(set, &contents.owner);
+        contents.previous = vidi__set_previous(set, &contents.previous_in);
     if (form == WITH_NOTE)
         VIDI__TRY(vidi__note_make(&set->memory, VIDI__STR("a golden note"), &note));
     contents.note = note;

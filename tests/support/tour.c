@@ -434,6 +434,26 @@ static int merge_stored(const test_tour *tour, const char *path, const char *fro
     return code == VIDI_EEXIST ? VIDI_OK : code;
 }
 
+/* The same. */
+static int attach(vidi_set *set, const char *path)
+{
+    int code = vidi_attach(set, path, NULL);
+    return code == VIDI_EEXIST ? VIDI_OK : code;
+}
+
+/* A set that is made in memory, and gets a folder. */
+static void visit_attach(const test_tour *tour)
+{
+    char path[TEST_PATH];
+    test_tour in_memory = *tour;
+    in_memory.folder = NULL;
+    vidi_set *set = create(&in_memory, "", NULL);
+    forget(set); /* it has no snapshots that could heal it */
+    join(path, tour, "attached");
+    VISIT(attach(set, path));
+    end(tour, set);
+}
+
 static void visit_folder(const test_tour *tour, const lines *made)
 {
     char path[TEST_PATH], merged[TEST_PATH];
@@ -460,6 +480,7 @@ static void visit_folder(const test_tour *tour, const lines *made)
     end(tour, set);
     join(merged, tour, "merged");
     VISIT(merge_stored(tour, merged, path));
+    visit_attach(tour);
 }
 
 void test_tour_run(const test_tour *tour)

@@ -7,8 +7,14 @@
 #include "support/alloc.h"
 #include "support/env.h"
 
-static const char *const profiles[] = {
-    "whatwg", "crawl", "surt", "key=host", "none", "crawl,-percent,-session", "crawl,+www,+scheme,+slash,+fragment"};
+static const char *const profiles[] = {"whatwg",
+                                       "crawl",
+                                       "w3lib",
+                                       "surt",
+                                       "key=host",
+                                       "none",
+                                       "crawl,-percent,-session",
+                                       "crawl,+www,+scheme,+slash,+fragment"};
 
 static void typical_urls_need_no_memory(void **state)
 {

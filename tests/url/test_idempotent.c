@@ -1,6 +1,6 @@
 /*
- * The canonical form of a canonical form is itself, for whatwg and crawl in every version and with any rules; and URLs
- * with the same whatwg form have the same surt and key. Checked on random messy URLs, and on real ones where there are
+ * The canonical form of a canonical form is itself, for w3lib, and whatwg and crawl in every version and with any rules;
+ * and URLs with the same whatwg form have the same surt and key. Checked on random messy URLs, and on real ones where there are
  * some.
  */
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define ROOM ((size_t)1 << 16)
 
 typedef struct forms {
-    vidi_canon *whatwg, *crawl, *surt, *host;
+    vidi_canon *whatwg, *crawl, *w3lib, *surt, *host;
     char *once, *twice, *plain;
     uint64_t urls, invalid, changed, left; /* left: how many to read still */
 } forms;
@@ -28,6 +28,7 @@ static void open_forms(forms *f, const char *version, const char *rules)
     snprintf(host, sizeof host, "key=host%s", version);
     *f = (forms){canon_with(whatwg, NULL),
                  canon_with(crawl, NULL),
+                 canon_with("w3lib", NULL),
                  canon_with(surt, NULL),
                  canon_with(host, NULL),
                  malloc(ROOM),
@@ -44,6 +45,7 @@ static void close_forms(forms *f)
 {
     vidi_canon_close(f->whatwg);
     vidi_canon_close(f->crawl);
+    vidi_canon_close(f->w3lib);
     vidi_canon_close(f->surt);
     vidi_canon_close(f->host);
     free(f->once);
@@ -83,6 +85,9 @@ static void check_url(forms *f, vidi_str url)
     vidi_str once = canonical(f->crawl, url, f->once);
     f->changed += !same(once, plain);
     check_same(f->crawl, url, once, canonical(f->crawl, once, f->twice));
+    check_same(f->whatwg, url, once, canonical(f->whatwg, once, f->twice));
+    once = canonical(f->w3lib, url, f->once);
+    check_same(f->w3lib, url, once, canonical(f->w3lib, once, f->twice));
     check_same(f->whatwg, url, once, canonical(f->whatwg, once, f->twice));
     vidi_str key = canonical(f->surt, url, f->once);
     check_same(f->surt, url, key, canonical(f->surt, plain, f->twice));

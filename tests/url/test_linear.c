@@ -17,8 +17,14 @@ enum { SMALL = 8 << 10, LARGE = 8 * SMALL, ROOM = 16 * LARGE };
 
 static char out[ROOM];
 
-static const char *const profiles[] = {
-    "whatwg", "crawl", "surt", "key=host", "none", "crawl,-percent,-session", "crawl,+www,+scheme,+slash,+fragment"};
+static const char *const profiles[] = {"whatwg",
+                                       "crawl",
+                                       "w3lib",
+                                       "surt",
+                                       "key=host",
+                                       "none",
+                                       "crawl,-percent,-session",
+                                       "crawl,+www,+scheme,+slash,+fragment"};
 
 /* head, and then the piece again and again. */
 static vidi_str repeat(const char *head, const char *piece, size_t bytes)

@@ -5,8 +5,8 @@
  * The including file defines INLINE and TARGET (how functions are declared), KERNEL (the table's name) and
  *
  *     missing_bits(line, word)   how many of the eight bits are not set
- *     set_bits(line, word)       the same, and sets them. It reads and writes the line unconditionally, because a branch
- *                                around the write could not be predicted.
+ *     set_bits(line, word)       the same, and sets them. It reads and writes the line unconditionally, because a
+ *                                branch around the write could not be predicted.
  */
 TARGET static uint64_t has(const vidi__blocked_targets *targets, uint64_t which, vidi__blocked_answers to,
                            const vidi__blocked_ahead *ahead)

@@ -144,8 +144,8 @@ int vidi__layer_verify(const vidi__layer *layer);
 int vidi__layer_touch_for_merge(vidi__layer *into, vidi__memory *memory, const vidi__layer *from);
 
 /*
- * Merges another layer of the same shape, after the touching. The number of new URLs is estimated from the bits that get
- * set.
+ * Merges another layer of the same shape, after the touching. The number of new URLs is estimated from the bits that
+ * get set.
  */
 void vidi__layer_merge(vidi__layer *into, const vidi__layer *from);
 

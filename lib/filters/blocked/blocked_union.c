@@ -1,6 +1,6 @@
 /*
- * See blocked_union.h. The union has as many layers as the filter that has most of them. Its layer i is the union of all
- * layers i, whose shapes are equal. The union keeps, for each layer, a layer without words: the numbers that are
+ * See blocked_union.h. The union has as many layers as the filter that has most of them. Its layer i is the union of
+ * all layers i, whose shapes are equal. The union keeps, for each layer, a layer without words: the numbers that are
  * written before the words.
  */
 #include "filters/blocked/blocked_union.h"

@@ -23,8 +23,8 @@ void vidi__slabs_close(vidi__slabs *slabs)
 }
 
 /*
- * The largest multiple of a slab that is at most this size, at least one slab, and a size that jemalloc has: it has four
- * for each power of two, and rounds all others up, which would waste up to a fifth.
+ * The largest multiple of a slab that is at most this size, at least one slab, and a size that jemalloc has: it has
+ * four for each power of two, and rounds all others up, which would waste up to a fifth.
  */
 static uint64_t size_without_waste(uint64_t size)
 {

@@ -1,8 +1,8 @@
 /*
  * A pool of memory in slabs of 16 KiB, for tables that are rebuilt again and again at slightly different sizes. What
  * one table gives back, the next one takes, so new memory is touched only when the total grows. Slabs are cut from
- * blocks, whose size grows with the total. From 64 MiB on, blocks are 2 MiB. The default allocator aligns them to 2 MiB,
- * so that the kernel can back them with large pages.
+ * blocks, whose size grows with the total. From 64 MiB on, blocks are 2 MiB. The default allocator aligns them to 2
+ * MiB, so that the kernel can back them with large pages.
  *
  * The first touch of new memory is slow: the kernel clears half a gigabyte to one and a half a second, so it may take
  * longer than filling the memory. A caller with time to spare, or another thread, prepares blocks ahead: they are

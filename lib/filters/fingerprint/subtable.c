@@ -542,17 +542,11 @@ static int check_head(const vidi__subtable *table, const unsigned char *line)
     return VIDI_OK;
 }
 
-/*
- * A hash that is not in its own line must have its signature there. In a copy we add it; in a borrowed line it must be
- * present.
- */
-static int check_signature(const vidi__subtable *table, unsigned char *own, uint64_t distance)
+/* A hash that is not in its own line must have its signature there: otherwise lookups would not find it. */
+static int check_signature(const vidi__subtable *table, const unsigned char *own, uint64_t distance)
 {
-    if (!table->lent)
-        add_signature(table, own, distance);
-    else if (!vidi__line_has_signature(vidi__line_head(own), slots_of(table), distance))
-        return vidi__damaged("a line lacks a signature");
-    return VIDI_OK;
+    bool has = vidi__line_has_signature(vidi__line_head(own), slots_of(table), distance);
+    return has ? VIDI_OK : vidi__damaged("a line lacks a signature");
 }
 
 /*
@@ -568,7 +562,7 @@ static int check_line(const vidi__subtable *table, uint64_t line, const uint64_t
         uint64_t distance = vidi__line_get(at, table->width, slot), hash = first[displaced] + distance;
         if (hash >= table->range || vidi__scale(hash, table->ratio) != owner[displaced])
             return vidi__damaged("a line holds a hash that belongs to another line");
-        unsigned char *own = vidi__subtable_line(table, owner[displaced]);
+        const unsigned char *own = vidi__subtable_line(table, owner[displaced]);
         uint32_t equal = match(table, at, distance, displaced);
         bool reported = (unsigned)__builtin_ctz(equal) == slot && (!displaced || !match(table, own, distance, false));
         if (!reported && !table->multiset)
@@ -615,17 +609,23 @@ static int check_overflow(const vidi__subtable *table, uint64_t *count)
     return VIDI_OK;
 }
 
-int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count)
+static int check_heads(const vidi__subtable *table)
 {
     for (uint64_t line = 0; line < table->lines; line++)
         VIDI__TRY(check_head(table, vidi__subtable_line(table, line)));
+    return VIDI_OK;
+}
+
+int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count)
+{
+    VIDI__TRY(check_heads(table));
     VIDI__TRY(check_lines(table, count));
     return check_overflow(table, count);
 }
 
 /* ---- loading ---- */
 
-/* Loads a copy of the lines. Their signatures are dropped and computed again, unless the reader is trusted. */
+/* Loads a copy of the lines. */
 static int copy_lines(vidi__subtable *table, vidi__slabs *slabs, vidi__reader *reader, uint64_t *count)
 {
     VIDI__TRY(vidi__slabs_array(slabs, &table->slabs, lines_bytes(table)));
@@ -636,11 +636,7 @@ static int copy_lines(vidi__subtable *table, vidi__slabs *slabs, vidi__reader *r
         *count += table->used;
         return VIDI_OK;
     }
-    for (uint64_t i = 0; i < table->lines; i++) {
-        unsigned char *line = vidi__subtable_line(table, i);
-        VIDI__TRY(check_head(table, line));
-        vidi__line_set_head(line, vidi__line_head(line) & ((UINT32_C(32) << slots_of(table)) - 1));
-    }
+    VIDI__TRY(check_heads(table));
     return check_lines(table, count);
 }
 

@@ -26,7 +26,7 @@
 #include "filters/fingerprint/overflow.h"
 
 #define VIDI__SLOTS_MAX 20 /* of a line of any width */
-/* 256 KiB: an old and a new one fit into the cache of a core together, and rebuilding takes a tenth of a millisecond. */
+/* 256 KiB: an old and a new one fit into a core's cache together, and rebuilding takes a tenth of a millisecond. */
 #define VIDI__SUBTABLE_LINES_MAX 4096
 
 /* A sub-table. The fields that a lookup needs come first, within one cache line. */

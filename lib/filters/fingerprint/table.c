@@ -7,8 +7,8 @@
 #define GROWTH_SMALL 1.25 /* the default for a table of less than LARGE hashes, where memory matters more than moves */
 #define LARGE 1e6
 /*
- * From this many hashes on, overflow tables in small pages cost more time than moves do. So sub-tables fill their slabs,
- * which takes memory, and grow by less, which saves it.
+ * From this many hashes on, overflow tables in small pages cost more time than moves do. So sub-tables fill their
+ * slabs, which takes memory, and grow by less, which saves it.
  */
 #define VERY_LARGE 1.6e7
 #define GROWTH_VERY_LARGE 1.29

@@ -162,7 +162,7 @@ typedef struct vidi__table_part {
 } vidi__table_part;
 vidi__table_part vidi__table_part_of(const vidi__table *table, uint64_t hash);
 
-/* The smallest hash that maps to the number. All its prefixes are right, and it maps to the same number in any table. */
+/* The smallest hash that maps to the number. All its prefixes are right; it maps to the same number in any table. */
 uint64_t vidi__table_least_hash(const vidi__table *table, uint64_t number);
 
 /*

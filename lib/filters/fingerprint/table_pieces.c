@@ -94,8 +94,8 @@ static int walk_slice(const slice *self, uint64_t positions, listing *list)
 }
 
 /*
- * How many positions of a slice fit. Hashes are spread evenly, so the first guess is nearly always right. Lines are full
- * of hashes that fit by chance: the guess leaves room for twice the deviation that these have.
+ * How many positions of a slice fit. Hashes are spread evenly, so the first guess is nearly always right. Lines are
+ * full of hashes that fit by chance: the guess leaves room for twice the deviation that these have.
  */
 static int positions_fitting(const slice *self, const listing *list, uint64_t *positions)
 {

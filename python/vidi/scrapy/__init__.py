@@ -1,7 +1,7 @@
 """A dupe filter and a scheduler for Scrapy.
 
     DUPEFILTER_CLASS = "vidi.scrapy.DupeFilter"   # a few bytes per URL
-    SCHEDULER = "vidi.scrapy.Scheduler"           # a crash loses no page; needs JOBDIR or a server
+    SCHEDULER = "vidi.scrapy.Scheduler"           # with JOBDIR or a server, a crash loses no page
 
 settings.py lists the settings.
 """

@@ -22,6 +22,7 @@ BATCH_BYTES = 1 << 20  # of keys and payloads in one command
 SOME = 10  # claims that show what the others are like
 LIST_MOST = 1000  # claims that the server lists at a time
 RECLAIM_MOST = 1000
+UPKEEP_LEAST = 0.3  # seconds between two attempts to renew
 
 
 class Claim:
@@ -164,6 +165,8 @@ class Claims:
         open_set(self.connection, form)
         self.has_rotated = revisit and begin_epoch(self.connection)
         self.renewed = time.monotonic()
+        self.has_slept = False  # claims may be lost, because nothing was renewed for a whole lease
+        self.news: dict[str, Any] | None = None  # what VIDI.INFO said when the claims were renewed last
 
     def close(self) -> None:
         self.connection.close()
@@ -244,6 +247,22 @@ class Claims:
         self.renewed = time.monotonic()
         return renewed
 
+    def keep_up(self) -> None:
+        """Extends all claims, if it is time."""
+        if self.renewal_is_due():
+            self.has_slept = self.has_slept or self.may_have_expired()  # before renew(), which hides it
+            self.renew()
+            self.news = self.info()
+
+    def upkeep(self) -> float:
+        """As keep_up(), but errors are left to whoever asks next. Tells after how many seconds to call it again."""
+        try:
+            if self.is_alive():
+                self.keep_up()
+        except Exception:
+            pass
+        return max(self.renewed + self.lease / 3000 - time.monotonic(), UPKEEP_LEAST)
+
     def renewal_is_due(self) -> bool:
         """A third of the lease has passed: two renewals may fail before a claim expires."""
         return time.monotonic() - self.renewed > self.lease / 3000
@@ -261,14 +280,22 @@ class Claims:
 
     def listed(self, owner: str | None = None) -> Iterator[Claim]:
         """All claims that an owner has, or all that there are."""
-        whose, cursor = ["OWNER", owner] if owner else [], b""
+        cursor = b""
         while cursor != b"0":
-            reply = self.connection.call(
-                "VIDI.CLAIMS", self.address.key, *whose, "COUNT", LIST_MOST, "CURSOR", cursor or b"0"
-            )
-            for key, payload, _, token, _ in reply[5]:
-                yield Claim(key, payload, token)
-            cursor = reply[7]
+            claims, cursor = self.part(cursor, owner)
+            yield from claims
+
+    def part(self, cursor: bytes, owner: str | None = None) -> tuple[list[Claim], bytes]:
+        """Some of these claims, and where the next ones begin: b"" is the beginning, b"0" the end."""
+        whose = ["OWNER", owner] if owner else []
+        reply = self.connection.call(
+            "VIDI.CLAIMS", self.address.key, *whose, "COUNT", LIST_MOST, "CURSOR", cursor or b"0"
+        )
+        return [Claim(key, payload, token) for key, payload, _, token, _ in reply[5]], reply[7]
+
+    def tokens(self) -> set[bytes | None]:
+        """The tokens of all claims that this worker has."""
+        return {claim.token for claim in self.listed(self.owner)}
 
     def exists(self) -> bool:
         """False if the set was deleted."""
@@ -320,6 +347,7 @@ class Claims:
                 raise reply
         self.former.clear()
         self.renewed = time.monotonic()
+        self.has_slept = False
         result = Resumption()
         for page in others:
             page.token = None

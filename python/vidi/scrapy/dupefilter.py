@@ -13,9 +13,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from scrapy.dupefilters import BaseDupeFilter
+from scrapy.utils.misc import load_object
 from scrapy.utils.request import RequestFingerprinter, referer_str
 
 from . import queue
+from .compat import refusals_logged
 from .keys import Key, KeyFunction, fingerprint_keys, url_keys
 from .settings import Settings
 from .state import State, form_of
@@ -63,6 +65,10 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]  # Scrapy has no type hi
         made = cls.from_settings(crawler.settings, fingerprinter=crawler.request_fingerprinter)
         made.stats = crawler.stats
         made.spider_name = getattr(crawler.spider, "name", made.spider_name)
+        # Not in `open`: if that fails, Scrapy closes the spider, and its SpiderState then empties JOBDIR/spider.state.
+        if not getattr(load_object(crawler.settings["SCHEDULER"]), "opens_filter", False):
+            with refusals_logged():
+                made.open()
         return made
 
     # ---- keys ----
@@ -182,7 +188,7 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]  # Scrapy has no type hi
                 extra={"spider": spider},
             )
             self.logdupes = False
-        spider.crawler.stats.inc_value("dupefilter/filtered", spider=spider)
+        spider.crawler.stats.inc_value("dupefilter/filtered")
 
     # ---- statistics ----
 

@@ -33,6 +33,7 @@ from . import stock
 from .dupefilter import DupeFilter
 from .keys import Key
 from .queue import RequestQueue
+from .slots import DownloadSlots, Turns
 from .state import State
 
 if TYPE_CHECKING:
@@ -61,18 +62,32 @@ class LocalStore:
     queue: RequestQueue
     state: State
 
-    def __init__(self, filter_: DupeFilter, database: str, stock_queue: stock.StockQueue, *, fifo: bool) -> None:
+    def __init__(
+        self,
+        filter_: DupeFilter,
+        database: str,
+        stock_queue: stock.StockQueue,
+        slots: DownloadSlots,
+        *,
+        fifo: bool,
+        fair: bool,
+    ) -> None:
         self._filter = filter_
         self._database = database
         self._stock = stock_queue
+        self._slots = slots
         self._fifo = fifo
+        self._turns = Turns(slots.active) if fair else None
         self._is_open = False
         self._has_changed = False
 
     # ---- opening ----
 
-    def open(self) -> None:
-        """Opens set and database; from now on the dupe filter only asks, and `push` adds."""
+    def open(self, spider: Spider) -> None:
+        """Opens set and database, and makes everything wait again that earlier crawls have not finished.
+
+        From now on the dupe filter only asks, and `push` adds.
+        """
         self._stock.check()  # before the filter takes over fingerprints of a crawl that may yet go on
         self._filter.open()
         assert self._filter.state is not None  # not on a server
@@ -81,16 +96,13 @@ class LocalStore:
             self._open_queue()
             _sync_folders(self._database)
             self._add_keys()
+            self._stock.take_over(self.queue, self._filter.key, spider)
+            self._add_keys()
         except BaseException:
             self.abandon()
             raise
         self._kept = vidi.Set(canon=self.state.set.canon)
         self._filter.ask(self._is_new)
-
-    def resume(self, spider: Spider) -> None:
-        """Makes everything wait again that earlier crawls have not finished."""
-        self._stock.take_over(self.queue, self._filter.key, spider)
-        self._add_keys()
 
     def _open_queue(self) -> None:
         """Refuses a database that is gone, or older than the set: it lacks requests that the set calls seen."""
@@ -99,7 +111,7 @@ class LocalStore:
         if note.rows and not os.path.exists(self._database):
             raise FileNotFoundError(f"{self._database} is missing, and with it {note.rows} requests {advice}")
         try:
-            self.queue = RequestQueue(self._database, fifo=self._fifo, first=note.row + 1)
+            self.queue = RequestQueue(self._database, fifo=self._fifo, first=note.row + 1, turns=self._turns)
         except sqlite3.Error as error:
             raise OSError(f"cannot open {self._database}: {error}") from error
         self._is_open = True
@@ -138,11 +150,11 @@ class LocalStore:
     def _is_new(self, key: Key) -> bool:
         return key not in self.state.set and key not in self._kept
 
-    def push(self, request: Request, key: Key | None, data: bytes) -> None:
-        """Takes a request that is new, with its key; `key` is None if it is not filtered."""
+    def push(self, request: Request, key: Key | None, data: bytes, start: int = 0) -> None:
+        """Takes a request that is new, with its key; `key` is None if it is not filtered, `start` as in the queue."""
         if key is not None:
             self.state.set.add(key)
-        self.queue.push(request.priority, key, data)
+        self.queue.push(request.priority, key, data, start, self._slots.name(request))
         self._has_changed = True
 
     def keep(self, key: Key | None) -> Kept:

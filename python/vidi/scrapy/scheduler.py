@@ -20,15 +20,16 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
-from queuelib.queue import FifoDiskQueue
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.pqueues import ScrapyPriorityQueue
+from scrapy.core.scheduler import Scheduler as StockScheduler
 from scrapy.utils.misc import load_object
 
-from .compat import build_from_crawler, requests_in_progress
+from .compat import build_from_crawler, call_later, close_spider, refusals_logged, requests_in_progress
 from .dupefilter import DupeFilter
 from .local import LocalStore, Ticket
-from .serialize import CannotSerialize, deserialize, serialize
+from .order import StartOrder, is_fifo
+from .serialize import CannotSerialize, deserialize, kind_of, serialize
+from .slots import DownloadSlots, is_fair
 from .stock import StockQueue
 
 if TYPE_CHECKING:
@@ -42,9 +43,10 @@ FAILED = "scheduler_failed"  # the reason why the spider is closed
 
 
 class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hints
-    """Hands out requests by priority, those of one priority in the order of SCHEDULER_DISK_QUEUE."""
+    """Hands out requests as SCHEDULER_PRIORITY_QUEUE says, and among equals in the order of SCHEDULER_DISK_QUEUE."""
 
     spider: Any = None
+    opens_filter = True  # the dupe filter's `from_crawler` leaves that to the scheduler
 
     def __init__(self, dupefilter: DupeFilter, store: LocalStore, memory: Any, crawler: Any) -> None:
         self.df = dupefilter
@@ -52,7 +54,8 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
         self.crawler = crawler
         self.stats = crawler.stats
         self._memory = memory  # requests that cannot be serialized
-        self._log_unserializable = crawler.settings.getbool("SCHEDULER_DEBUG")
+        self._start = StartOrder(crawler.settings)
+        self._kinds_told: set[str] = set()  # kinds of requests that cannot be serialized
         # Requests by the address of the object, since a class may say that two of them are equal.
         self._kept: dict[int, tuple[Request, Ticket]] = {}  # waiting in memory
         self._out: dict[int, tuple[Request, Ticket]] = {}  # handed out
@@ -62,6 +65,11 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> BaseScheduler:
+        with refusals_logged():
+            return cls._from_crawler(crawler)
+
+    @classmethod
+    def _from_crawler(cls, crawler: Any) -> BaseScheduler:
         dupefilter = build_from_crawler(load_object(crawler.settings["DUPEFILTER_CLASS"]), crawler)
         if not isinstance(dupefilter, DupeFilter):
             raise ValueError("SCHEDULER = 'vidi.scrapy.Scheduler' needs DUPEFILTER_CLASS = 'vidi.scrapy.DupeFilter'")
@@ -69,22 +77,20 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
             from .shared import SharedScheduler  # other spiders share the set
 
             return SharedScheduler(crawler, dupefilter)
+        if dupefilter.settings.database() is None:
+            logger.warning("Without JOBDIR requests wait in memory, and the end of this run loses them")
+            return StockScheduler.from_crawler(crawler)
         dupefilter.has_scheduler = True
-        store = _store(crawler, dupefilter)
         # Not in `open`: if that fails, Scrapy closes the spider, and its SpiderState then empties JOBDIR/spider.state.
-        store.open()
-        return cls(dupefilter, store, _Memory(crawler), crawler)
+        memory = _memory_queue(crawler, dupefilter)
+        store = _store(crawler, dupefilter)
+        store.open(crawler.spider)
+        return cls(dupefilter, store, memory, crawler)
 
     # ---- opening and closing ----
 
     def open(self, spider: Spider) -> None:
         self.spider = spider
-        self._memory.open()
-        try:
-            self.store.resume(spider)
-        except BaseException:
-            self.store.abandon()
-            raise
         self._is_open = True
         if len(self.store):
             logger.info(
@@ -112,6 +118,7 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
 
     def _tell_forgotten(self) -> None:
         if len(self._memory):
+            self.stats.inc_value("vidi/lost_unserializable", len(self._memory))
             logger.warning(
                 "%d requests that cannot be serialized were waiting and are lost",
                 len(self._memory),
@@ -142,23 +149,25 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
             data = serialize(request, self.spider)
         except CannotSerialize as reason:
             return self._keep(request, key, reason)
-        self.store.push(request, key, data)
+        self.store.push(request, key, data, self._start.of(request))
         self._count("scheduler/enqueued/disk")
         self._count("scheduler/enqueued")
         self._arm()
         return True
 
     def _keep(self, request: Request, key: Any, reason: CannotSerialize) -> bool:
-        """Keeps a request in memory, as Scrapy does. A crash forgets it, and that its page was seen."""
-        if self._log_unserializable:
+        """Keeps a request in memory, as Scrapy does. The end of this run forgets it, and that its page was seen."""
+        kind = kind_of(request)
+        if kind not in self._kinds_told:
+            self._kinds_told.add(kind)
             logger.warning(
-                "Unable to serialize request: %(request)s - reason: %(reason)s - no more unserializable requests "
-                "will be logged (stats being collected)",
-                {"request": request, "reason": reason},
-                exc_info=True,
+                "Cannot serialize %s: %s. It waits in memory, so it is lost if the crawl is stopped or killed before "
+                "its turn. vidi/unserializable counts such requests; no more of this kind (%s) will be logged",
+                request,
+                reason,
+                kind,
                 extra={"spider": self.spider},
             )
-            self._log_unserializable = False
         self._count("scheduler/unserializable")
         self._count("vidi/unserializable")
         self._kept[id(request)] = (request, self.store.keep(key))
@@ -168,7 +177,7 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
         return True
 
     def _count(self, name: str) -> None:
-        self.stats.inc_value(name, spider=self.spider)
+        self.stats.inc_value(name)
 
     # ---- requests go out ----
 
@@ -232,9 +241,7 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
             self._schedule(TICK)
 
     def _schedule(self, seconds: float) -> None:
-        from twisted.internet import reactor
-
-        self._timer = reactor.callLater(seconds, self._tick)  # type: ignore[attr-defined]
+        self._timer = call_later(seconds, self._tick)
 
     def _disarm(self) -> None:
         if self._timer is not None:
@@ -265,53 +272,24 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
             exc_info=error,
             extra={"spider": self.spider},
         )
-        close_spider = getattr(self.crawler.engine, "close_spider", None)
-        if close_spider and self.spider is not None:
-            close_spider(self.spider, reason=FAILED)
+        if self.spider is not None:
+            close_spider(self.crawler, self.spider, FAILED)
 
 
-class _Memory:
-    """The queue of requests that cannot be serialized: Scrapy's own, as the settings name it."""
-
-    def __init__(self, crawler: Any) -> None:
-        self._crawler = crawler
-        self._queue: Any = ()
-
-    def open(self) -> None:
-        settings = self._crawler.settings
-        self._queue = build_from_crawler(
-            load_object(settings["SCHEDULER_PRIORITY_QUEUE"]),
-            self._crawler,
-            downstream_queue_cls=load_object(settings["SCHEDULER_MEMORY_QUEUE"]),
-            key="",
-        )
-
-    def push(self, request: Request) -> None:
-        self._queue.push(request)
-
-    def pop(self) -> Request | None:
-        request: Request | None = self._queue.pop()
-        return request
-
-    def __len__(self) -> int:
-        return len(self._queue)
-
-
-def is_fifo(disk_queue: type) -> bool:
-    """Does a class for SCHEDULER_DISK_QUEUE hand out the earliest request first?"""
-    return issubclass(disk_queue, FifoDiskQueue) or "Fifo" in disk_queue.__name__
+def _memory_queue(crawler: Any, dupefilter: DupeFilter) -> Any:
+    """The queue of requests that cannot be serialized: Scrapy's own, made as its own scheduler makes it."""
+    priority_queue = load_object(crawler.settings["SCHEDULER_PRIORITY_QUEUE"])
+    memory_queue = load_object(crawler.settings["SCHEDULER_MEMORY_QUEUE"])
+    return StockScheduler(dupefilter, mqclass=memory_queue, pqclass=priority_queue, crawler=crawler)._mq()
 
 
 def _store(crawler: Any, dupefilter: DupeFilter) -> LocalStore:
     """What lies behind the scheduler."""
     settings = dupefilter.settings
     database = settings.database()
-    if database is None:
-        raise ValueError("vidi.scrapy.Scheduler needs a folder to keep requests in: set JOBDIR")
+    assert database is not None
     disk_queue = load_object(crawler.settings["SCHEDULER_DISK_QUEUE"])
     fifo = is_fifo(disk_queue)
-    priority_queue = load_object(crawler.settings["SCHEDULER_PRIORITY_QUEUE"])
-    if priority_queue is not ScrapyPriorityQueue:
-        logger.info("SCHEDULER_PRIORITY_QUEUE has no effect: vidi.scrapy.Scheduler orders requests by priority alone")
-    stock = StockQueue(settings.jobdir, crawler, priority_queue, disk_queue, fifo=fifo)
-    return LocalStore(dupefilter, database, stock, fifo=fifo)
+    slots = DownloadSlots(crawler)
+    stock = StockQueue(settings.jobdir, crawler, disk_queue, StartOrder(crawler.settings), fifo=fifo)
+    return LocalStore(dupefilter, database, stock, slots, fifo=fifo, fair=is_fair(crawler))

@@ -24,6 +24,13 @@ def serialize(request: Request, spider: Spider) -> bytes:
         raise CannotSerialize(str(error)) from error
 
 
+def kind_of(request: Request) -> str:
+    """What a request has in common with others that a spider makes at the same place, for messages."""
+    callback = request.callback
+    name = "parse" if callback is None else getattr(callback, "__qualname__", None) or type(callback).__name__
+    return f"{type(request).__name__}, callback {name}"
+
+
 def deserialize(data: bytes, spider: Spider) -> Request:
     """The request again. Raises whatever its parts raise, for example if the callback was renamed."""
     return request_from_dict(pickle.loads(data), spider=spider)

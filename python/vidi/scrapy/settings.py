@@ -2,7 +2,8 @@
 
 VIDI_PATH         the folder of the set, or the address of a Redis server ("redis://…", "unix://…").
                   Without it the set is in JOBDIR/vidi, and without JOBDIR in memory.
-VIDI_CANON        the canonical form by which URLs are compared: "whatwg" unless given
+VIDI_CANON        the canonical form by which URLs are compared: "w3lib", which is
+                  Scrapy's own, unless given
 VIDI_KIND         the kind of a new set
 VIDI_CAPACITY     how many URLs are expected
 VIDI_LOST         how many pages may be lost: with VIDI_CAPACITY the set is planned for it; without,

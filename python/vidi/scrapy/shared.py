@@ -6,11 +6,12 @@ its links, redirects and items. A spider that dies leaves claims, which others t
 lease ends. So no page is lost, whoever is killed and when.
 
 The engine asks for requests whenever it likes; the server is asked in *ticks*, ten a second if
-there is something to do. The order in a tick is what the promise rests on:
+there is something to do. A thread does the asking (thread.py), so the reactor goes on meanwhile, and
+the engine enqueues and takes requests. The order in a tick is what the promise rests on:
 
     1. renew the leases, if a third of one has passed
     2. which pages have left the engine?     everything that they link to is in `incoming` by then
-    3. claim `incoming`                      if any claim is refused, nothing is committed in this tick
+    3. claim `incoming` as it is now         if any claim is refused, nothing is committed in this tick
     4. commit the pages of step 2
     5. give up what is more than this spider needs, or take up what others gave up
     6. if there is nothing left, ask whether the crawl is over everywhere
@@ -21,8 +22,9 @@ A page's way:
                    |
                    +--> given up, if others should fetch it
 
-Everything happens in the reactor's thread. While the server does not answer, no request is handed
-out; afterwards the spider begins again under a new name (claims.py).
+While the connection is lost, no request is handed out; afterwards the spider begins again under a new
+name (claims.py). If so many requests wait for the server that memory could run out, nothing is handed
+out, and in the end `enqueue_request` waits for the server.
 """
 
 from __future__ import annotations
@@ -35,21 +37,38 @@ from typing import Any
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import load_object
-from twisted.internet.task import LoopingCall
+from twisted.internet.defer import Deferred, inlineCallbacks
 
 from .claims import Claim
-from .compat import engine_slot, requests_in_progress
+from .compat import (
+    Loop,
+    call_later,
+    close_spider,
+    engine_slot,
+    is_marked_start,
+    is_starting,
+    requests_in_progress,
+)
 from .connection import ConnectionLost, Refused, SharedError
 from .dupefilter import DupeFilter
 from .keys import Key
+from .order import StartOrder, is_fifo
 from .payload import LOCAL, MOST, Payloads, Unreadable, Unserializable
-from .scheduler import FAILED, TICK, is_fifo
+from .scheduler import FAILED, TICK
+from .serialize import kind_of
 from .shared_set import open_claims, tell_info
+from .slots import DownloadSlots, Turns, is_fair
+from .thread import ServerThread
+from .waiting import Waiting
 
 logger = logging.getLogger(__name__)
 
 POLL_MOST = 1.0  # seconds between two questions of a spider that has nothing to do
 RETRY_MOST = 5.0  # seconds between two attempts to reach the server
+PENDING_MOST = 10_000  # requests that wait to be claimed; then none is handed out
+PENDING_BYTES = 32 << 20  # and their bytes
+PATIENCE = 30.0  # seconds for which `enqueue_request` waits for the server, if twice as many wait
+FAIR_MORE = 4  # a buffer that is to have requests for many download slots is so many times as large
 SEEDS_MOST = 10_000  # start requests that are remembered, in case that the server forgets everything
 ONCE = b"!once "  # begins the keys of requests with dont_filter; no URL and no key of keys.py begins like that
 
@@ -107,26 +126,36 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         self.crawler, self.dupefilter, self.stats = crawler, dupefilter, crawler.stats
         self.lease = dupefilter.settings.lease
         self.slots = max(1, settings.getint("CONCURRENT_REQUESTS"))
-        self.most_waiting = 2 * self.slots  # what is more is given up
+        slots, fair = DownloadSlots(crawler), is_fair(crawler)
+        self.most_waiting = 2 * self.slots * (FAIR_MORE if fair else 1)  # what is more is given up
         self.few_waiting = (self.slots + 1) // 2  # with less, it takes up what others gave up
         self.is_fifo = is_fifo(load_object(settings["SCHEDULER_DISK_QUEUE"]))
+        self.start_order = StartOrder(settings)
+        self.marks_starts = False  # Scrapy marks start requests
         self.incoming: list[Page] = []  # to be claimed in the next tick
-        self.waiting: list[Page] = []  # claimed; the next one to hand out is the last
+        self.pending_bytes = 0  # of those that are incoming or being claimed
+        self.claiming = 0  # how many are being claimed
+        turns = Turns(slots.active) if fair else None
+        self.waiting: Waiting[Page] = Waiting(turns, lambda page: slots.name(page.request))  # claimed
         self.handed: dict[Request, Page] = {}  # in the engine
         self.done: list[Page] = []  # left the engine, not committed yet
         self.mine: dict[bytes, Page] = {}  # all of these, by key
         self.unreadable: list[Claim] = []  # held, so that no other spider is bothered with it
+        self.lost: list[Page] = []  # to be dropped: only a spider that has died could make these requests
         self.seeds: list[tuple[bytes, bytes]] = []  # keys and payloads of start requests
         self.evidence: bytes | None = None  # a page that was committed after all start requests were claimed
         self.order = 0
         self.is_over = False  # nobody has a claim
         self.is_refused = False  # the server takes no claims at the moment
         self.is_tick_due = False
+        self.ticking: Deferred[None] | None = None  # fires when the tick that is under way has ended
+        self.is_beginning = False  # pages are being claimed under a new name
         self.has_failed = False  # nothing may be committed any more
         self.poll, self.retry = Pause(POLL_MOST), Pause(RETRY_MOST)
         self.said: set[str] = set()
         # Not in `open`: if that fails, Scrapy closes the spider, and its SpiderState then empties JOBDIR/spider.state.
         self.claims = open_claims(dupefilter, self.lease)
+        self.thread = ServerThread(self._upkeep)
 
     # ---- opening and closing ----
 
@@ -136,39 +165,53 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         if self.claims.has_rotated:
             self._log(logging.INFO, "The last crawl had finished: all pages count as new again (VIDI_REVISIT)")
         self._log(logging.INFO, "Sharing %s as %s", self.claims.address, self.claims.owner)
-        self.loop = LoopingCall(self.tick)
-        self.loop.start(TICK, now=False).addErrback(lambda failure: self._fail(failure.value))
+        self.loop = Loop(self.tick, self._fail)
+        self.loop.start(TICK)
 
-    def close(self, reason: str) -> None:
+    @inlineCallbacks
+    def close(self, reason: str) -> Any:
         """Commits what is done and gives everything else up, for others or for the next start."""
         if self.loop.running:
             self.loop.stop()
+        if self.ticking is not None:
+            yield self.ticking
         for _ in range(2):  # the second time with another connection
             try:
-                if self.claims.is_alive() or self._begin_again():
-                    self._leave()
+                if self.claims.is_alive() or (yield self._begin_again()):
+                    yield self._leave()
                     break
             except (ConnectionLost, Refused, SharedError) as error:
                 self._trouble(error)
         else:
             text = "%d pages stay claimed until their lease of %g seconds ends: the server does not answer"
             self._log(logging.WARNING, text, len(self.mine), self.lease)
-        self.claims.close()
+        yield self._ask(self.claims.close)
+        self.thread.stop()
 
-    def _leave(self) -> None:
+    @inlineCallbacks
+    def _leave(self) -> Any:
         self._collect_done()
-        if not self.has_failed and self._claim_incoming():
-            self._commit_done()
+        if not self.has_failed and (yield self._claim_incoming()):
+            yield self._commit_done()
         rest = [*self.waiting, *self.handed.values(), *self.done]
         local = [page for page in rest if page.is_local]
         others = [page for page in rest if not page.is_local]
         if local:
             text = "%d requests are lost with this spider, since they could not be serialized"
             self._log(logging.WARNING, text, len(local))
-        self.claims.release(local, drop=True)
-        self.claims.release([*others, *self.unreadable])
+            self._count("lost_unserializable", len(local))
+        yield self._ask(self.claims.release, [*local, *self.lost], True)
+        yield self._ask(self.claims.release, [*others, *self.unreadable])
         self._count("released", len(others))
-        tell_info(self.dupefilter, self.claims.info())
+        tell_info(self.dupefilter, (yield self._ask(self.claims.info)))
+
+    def _upkeep(self) -> float:
+        """In the thread: leases are renewed also while the reactor is busy."""
+        return self.claims.upkeep()
+
+    def _ask(self, job: Any, *arguments: Any) -> Deferred[Any]:
+        """Calls a method of the claims in the thread."""
+        return self.thread.ask(job, *arguments)
 
     def _fail(self, error: BaseException) -> None:
         """Stops this spider. Nothing is committed from now on; what it holds is given up."""
@@ -177,7 +220,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             self.loop.stop()
         trace = None if isinstance(error, SharedError) else error
         self._log(logging.ERROR, "The scheduler cannot go on: %s", error, trace=trace)
-        self.crawler.engine.close_spider(self.spider, reason=FAILED)
+        close_spider(self.crawler, self.spider, FAILED)
 
     # ---- what the engine asks ----
 
@@ -206,26 +249,55 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             return False
         self.mine[page.key] = page
         self.is_over = False
-        slot = engine_slot(self.crawler)
-        page.is_seed = slot is not None and getattr(slot, "start_requests", None) is not None
+        page.is_seed = self._is_seed(request)
         if page.is_seed and not page.is_local and len(self.seeds) < SEEDS_MOST:
             self.seeds.append((page.key, page.payload))
         self.incoming.append(page)
+        self.pending_bytes += len(page.payload)
+        if self._is_full(2):
+            self._wait_for_room()
         return True
+
+    def _is_seed(self, request: Request) -> bool:
+        """True for a start request. Without marks every request counts as one until the spider has made them all."""
+        if is_marked_start(request):
+            self.marks_starts = True
+            return True
+        return not self.marks_starts and is_starting(self.crawler)
+
+    def _is_full(self, times: int = 1) -> bool:
+        """Too many requests wait to be claimed."""
+        pending = len(self.incoming) + self.claiming
+        return pending > times * PENDING_MOST or self.pending_bytes > times * PENDING_BYTES
+
+    def _wait_for_room(self) -> None:
+        """Blocks until the server has claimed some: nothing else stops an endless list of start requests."""
+        until = time.monotonic() + PATIENCE
+        while self._is_full(2) and not self.has_failed:
+            self.tick()
+            if not self.thread.is_busy and self.ticking is not None:
+                return  # a request that is enqueued in the middle of a tick
+            if time.monotonic() > until:
+                count = len(self.incoming)
+                raise SharedError(f"{count} requests wait for {self.claims.address}, which does not answer")
+            if not self.thread.wait(TICK):
+                time.sleep(0 if self.thread.is_busy else TICK)
 
     def next_request(self) -> Request | None:
         """The next request of those that are claimed. It stays claimed until it has left the engine."""
-        if self.has_failed or self.is_refused or not self.claims.is_alive():
+        if self.has_failed or self.is_refused or self.is_beginning or not self.claims.is_alive():
             return None
-        if not self.waiting or self.claims.may_have_expired():
+        if not self.waiting or self._is_full() or self.claims.may_have_expired() or self.claims.has_slept:
             self._hurry()
             return None
         page = self.waiting.pop()
+        if len(self.waiting) < self.few_waiting:
+            self._hurry()
         assert page.request is not None
         if page.request in self.handed:  # a spider has yielded the same object twice
             page.request = page.request.copy()
         self.handed[page.request] = page
-        self.stats.inc_value("scheduler/dequeued", spider=self.spider)
+        self.stats.inc_value("scheduler/dequeued")
         return page.request
 
     def __len__(self) -> int:
@@ -239,11 +311,12 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         try:
             payload = self.payloads.write(request, key)
         except Unserializable as why:
+            kind = kind_of(request)
             text = (
-                "Cannot serialize %s: %s. It stays in this spider, and is lost if the spider is killed. No more such "
-                "requests will be logged"
+                "Cannot serialize %s: %s. It stays in this spider, so it is lost if the spider is stopped or killed "
+                "before its turn. vidi/unserializable counts such requests; no more of this kind (%s) will be logged"
             )
-            self._say(logging.WARNING, "unserializable", text, request, why)
+            self._say(logging.WARNING, "unserializable " + kind, text, request, why, kind)
             self._count("unserializable")
             payload = LOCAL
         return Page(key, payload, request)
@@ -253,38 +326,51 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
     def _hurry(self) -> None:
         """Asks the server as soon as the engine has finished its turn, not at the next tick."""
         if not self.is_tick_due and (self.incoming or self.poll.is_over()):
-            from twisted.internet import reactor
             self.is_tick_due = True
-            reactor.callLater(0, self._tick_now)  # type: ignore[attr-defined]
+            call_later(0, self._tick_now)
 
     def _tick_now(self) -> None:
-        self.is_tick_due = False
-        if self.loop.running:
-            self.loop.reset()
-            try:
+        if self.ticking is None:
+            self.is_tick_due = False
+            if self.loop.running:
+                self.loop.reset()
                 self.tick()
-            except Exception as error:  # as the loop does with errors of its own ticks
-                self._fail(error)
 
     def tick(self) -> None:
+        """Begins an exchange with the server, unless one is under way, or the server was in trouble just now."""
+        if self.ticking is None and self.retry.is_over():
+            self.ticking = Deferred()
+            self._tick().addErrback(lambda failure: self._fail(failure.value)).addBoth(self._ticked)
+
+    def _ticked(self, _: Any) -> None:
+        ended, self.ticking = self.ticking, None
+        if self.is_tick_due:  # somebody was in a hurry meanwhile
+            self.is_tick_due = False
+            self._hurry()
+        assert ended is not None
+        ended.callback(None)
+
+    @inlineCallbacks
+    def _tick(self) -> Any:
         """One exchange with the server. Errors of server and network are dealt with here."""
-        if not self.retry.is_over():
-            return
         try:
-            if self.claims.is_alive() or self._begin_again():
-                self._exchange()
+            if self.claims.is_alive() or (yield self._begin_again()):
+                yield self._exchange()
                 self._recovered()
         except (ConnectionLost, Refused) as error:
             self._trouble(error)
 
-    def _exchange(self) -> None:
-        self._renew()
+    @inlineCallbacks
+    def _exchange(self) -> Any:
+        yield self._renew()
+        if self.has_failed:  # meanwhile: what has left the engine since then may have links that nobody knows
+            return
         self._collect_done()
-        self.is_refused = not self._claim_incoming()
+        self.is_refused = not (yield self._claim_incoming())
         if not self.is_refused:
-            self._commit_done()
+            yield self._commit_done()
         if not self.is_refused and not self._is_closing():
-            self._balance()
+            yield self._balance()
         if self.is_refused:
             self.retry.grow()
 
@@ -322,30 +408,44 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         for request in [request for request in self.handed if request not in in_progress]:
             self.done.append(self.handed.pop(request))
 
-    def _claim_incoming(self) -> bool:
-        """Claims what was enqueued. False: something was refused, so that nothing may be committed."""
-        if not self.incoming:
-            return True
+    @inlineCallbacks
+    def _claim_incoming(self) -> Any:
+        """Claims what was enqueued. False: something was refused, so that nothing may be committed.
+
+        What is enqueued while the server is asked stays for the next tick, and so do the pages that led to it.
+        """
         self._set_aside_too_long()
-        answers = self.claims.claim(self.incoming)
-        self._mark_begun()
-        self.incoming = []
+        pages, self.incoming = self.incoming, []
+        if not pages:
+            return True
+        begun = self._begun()
+        self.claiming = len(pages)
+        refused = pages
+        try:
+            answers = yield self._ask(self.claims.claim, pages)
+            refused = [page for page, answer in answers if isinstance(answer, Refused)]
+        finally:
+            self.claiming = 0
+            self.incoming[:0] = refused
+            self.pending_bytes = sum(len(page.payload) for page in self.incoming)
+        for page in begun:
+            page.has_begun = True
         for page, answer in answers:
             if isinstance(answer, Refused):
-                self.incoming.append(page)
                 text = "%s: %s. No request is handed out until the server takes claims"
                 self._say(logging.WARNING, "trouble", text, self.claims.address, answer)
             else:
                 self._claimed(page, answer)
-        self._sort()
-        if any(page.is_seed for page, _ in answers):
+        if any(page.is_seed for page in pages):
             self.evidence = None
-        return not self.incoming
+        if self.waiting:
+            self._wake()
+        return not refused
 
     def _claimed(self, page: Page, answer: str) -> None:
         if answer == "claimed":
             self._count("claimed")
-            self.stats.inc_value("scheduler/enqueued", spider=self.spider)
+            self.stats.inc_value("scheduler/enqueued")
             self._wait(page)
             return
         self._forget(page)
@@ -360,7 +460,17 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         self.order += 1
         page.order = self.order
         self.mine[page.key] = page
-        self.waiting.append(page)
+        self.waiting.add(self._place(page), page)
+
+    def _place(self, page: Page) -> tuple[int, ...]:
+        """The highest priority comes first; among equals the newest, or, for a Fifo queue, the oldest.
+
+        Start requests come after all others of their priority.
+        """
+        assert page.request is not None
+        start = self.start_order.of(page.request)
+        sign = start or (1 if self.is_fifo else -1)
+        return -page.request.priority, abs(start), sign * page.order
 
     def _set_aside_too_long(self) -> None:
         """A key that is too long for the server is not claimed. Only this spider knows of such a page."""
@@ -370,27 +480,24 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             for page in too_long:
                 self._wait(page)
 
-    def _sort(self) -> None:
-        """The highest priority comes last; among equals the newest, or, for a Fifo queue, the oldest."""
-        sign = -1 if self.is_fifo else 1
-        self.waiting.sort(key=lambda page: (page.request.priority if page.request else 0, sign * page.order))
-
-    def _mark_begun(self) -> None:
-        """Claims went through this connection. Pages that are still downloading had no links among them."""
+    def _begun(self) -> list[Page]:
+        """The pages of which a link may be incoming. Those that are still downloading have had none so far."""
         downloading = self.crawler.engine.downloader.active
-        for request, page in self.handed.items():
-            page.has_begun = page.has_begun or request not in downloading
-        for page in self.done:
-            page.has_begun = True
+        return [page for request, page in self.handed.items() if request not in downloading] + self.done
 
-    def _commit_done(self) -> None:
+    @inlineCallbacks
+    def _commit_done(self) -> Any:
         """Commits pages, all links of which are claimed."""
         for page in [page for page in self.done if not page.token]:  # somebody else has it by now
             self.done.remove(page)
             self._forget(page)
         once = [page for page in self.done if page.is_once]
-        answers = self.claims.commit([page for page in self.done if not page.is_once])
-        answers += self.claims.release(once, drop=True)
+        others = [page for page in self.done if not page.is_once]
+        answers = []
+        if others:
+            answers += yield self._ask(self.claims.commit, others)
+        if once:
+            answers += yield self._ask(self.claims.release, once, True)
         words = [answer for _, answer in answers if not isinstance(answer, Refused)]
         refusals = [answer for _, answer in answers if isinstance(answer, Refused)]
         self._count("committed", words.count("committed") + words.count("released"))
@@ -404,7 +511,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         if refusals:
             raise refusals[0]
         if "stale" in words:  # what others took over while this spider slept is known: see _drop_lost
-            self._begin_again(has_forgotten=True)
+            yield self._begin_again(has_forgotten=True)
 
     def _forget(self, page: Claim) -> None:
         if self.mine.get(page.key) is page:
@@ -412,80 +519,106 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
 
     # ---- leases, and who fetches what ----
 
-    def _renew(self) -> None:
-        if not self.claims.renewal_is_due():
-            return
-        has_slept = self.claims.may_have_expired()
-        held = sum(1 for page in (*self.waiting, *self.handed.values(), *self.done, *self.unreadable) if page.token)
-        if self.claims.renew() < held and has_slept:
-            self._drop_lost()
-        tell_info(self.dupefilter, self.claims.info())
+    @inlineCallbacks
+    def _renew(self) -> Any:
+        """The thread has done it already, unless the server refuses; then it is said here."""
+        if self.claims.renewal_is_due():
+            yield self._ask(self.claims.keep_up)
+        if self.claims.has_slept:
+            yield self._drop_lost()
+        news, self.claims.news = self.claims.news, None
+        if news:
+            tell_info(self.dupefilter, news)
 
-    def _drop_lost(self) -> None:
+    @inlineCallbacks
+    def _drop_lost(self) -> Any:
         """Others have taken pages over, because nothing was renewed for too long. They need not be fetched twice."""
-        still = {claim.token for claim in self.claims.listed(self.claims.owner)}
+        still = yield self._ask(self.claims.tokens)
         for page in (*self.waiting, *self.handed.values(), *self.done):
             if page.token and page.token not in still:
                 page.token = None
                 self._forget(page)
                 self._count("stale")
-        self.waiting = [page for page in self.waiting if page.token or page.is_local]
+        self.waiting.keep(lambda page: bool(page.token) or page.is_local)
+        self.claims.has_slept = False
 
-    def _balance(self) -> None:
+    @inlineCallbacks
+    def _balance(self) -> Any:
         """Gives up what is more than this spider needs, or takes up what others gave up.
 
         If nothing waits for anybody, a spider with nothing to do finds nothing. So whoever has some gives up half.
         """
+        lost, self.lost = self.lost, []
+        if lost:
+            yield self._ask(self.claims.release, lost, True)
         count = len(self.waiting)
         if count > self.most_waiting:
-            self._give_up(count - self.most_waiting)
+            yield self._give_up(count - self.most_waiting)
         elif count > self.few_waiting:
-            if self.claims.counts()[1] == 0:
-                self._give_up(count - max(self.few_waiting, count // 2))
+            if (yield self._ask(self.claims.counts))[1] == 0:
+                yield self._give_up(count - max(self.few_waiting, count // 2))
         elif count < self.few_waiting and self.poll.is_over():
-            self._take_up(self.slots - count)
+            yield self._take_up(self.most_waiting // 2 - count)
         if self.waiting:
             self._wake()
 
-    def _give_up(self, count: int) -> None:
+    @inlineCallbacks
+    def _give_up(self, count: int) -> Any:
         """What would be handed out last goes first. The server keeps it, with all that it takes to fetch it."""
-        pages = [page for page in self.waiting if page.token and not page.is_local][:count]
-        self.claims.release(pages)
+        pages = [page for page in self.waiting.last() if page.token and not page.is_local][:count]
         chosen = set(map(id, pages))
-        self.waiting = [page for page in self.waiting if id(page) not in chosen]
-        for page in pages:
-            self._forget(page)
-        self._count("released", len(pages))
+        self.waiting.keep(lambda page: id(page) not in chosen)  # before the server is asked: it must not be handed out
+        try:
+            yield self._ask(self.claims.release, pages)
+        finally:
+            for page in pages:
+                if page.token:  # the server has not answered, or has refused
+                    self.waiting.add(self._place(page), page)
+                else:
+                    self._forget(page)
+                    self._count("released")
 
-    def _take_up(self, count: int) -> None:
-        found = self.claims.reclaim(count)
+    @inlineCallbacks
+    def _take_up(self, count: int) -> Any:
+        found = yield self._ask(self.claims.reclaim, count)
         for claim in found:
             page = Page(claim.key, claim.payload)
             page.token = claim.token
             self._wait(page)
         self._count("reclaimed", len(found))
-        self._sort()
         if found:
             self.poll.reset()
             self.is_over = False
             return
         self.poll.grow()
         if not self._has_pages():
-            self._look_for_the_end()
+            yield self._look_for_the_end()
 
-    def _look_for_the_end(self) -> None:
+    @inlineCallbacks
+    def _look_for_the_end(self) -> Any:
         """This spider has nothing to do. The crawl is over if nobody has; unless the set was deleted meanwhile."""
-        if not sum(self.claims.counts()):
-            if self._has_forgotten():
-                self._begin_again(has_forgotten=True)
+        is_over = False
+        if not sum((yield self._ask(self.claims.counts))):
+            if (yield self._has_forgotten()):
+                yield self._begin_again(has_forgotten=True)
                 return
-            self.is_over = True
-        elif self.unreadable and not any(map(self._is_readable, self.claims.listed())):
+            is_over = True
+        elif self.unreadable and not (yield self._any_is_readable()):
             text = "%d requests on the server cannot be read by this spider. They stay there"
             self._say(logging.ERROR, "left", text, len(self.unreadable))
+            is_over = True
+        if is_over and not self._has_pages():  # none has come while the server was asked
             self.is_over = True
-        if self.is_over:
             self._wake()
+
+    @inlineCallbacks
+    def _any_is_readable(self) -> Any:
+        cursor = b""
+        while cursor != b"0":
+            claims, cursor = yield self._ask(self.claims.part, cursor)
+            if any(map(self._is_readable, claims)):
+                return True
+        return False
 
     def _is_readable(self, claim: Claim) -> bool:
         """False if this spider can make nothing of a claim, whoever has it."""
@@ -500,7 +633,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             text = "A request that could not be serialized was lost with the spider that had it: %s"
             self._log(logging.ERROR, text, page.key.decode("utf-8", "replace"))
             self._count("lost_unserializable")
-            self.claims.release([page], drop=True)
+            self.lost.append(page)
             return False
         try:
             page.request = self.payloads.read(page.payload, page.key)
@@ -513,7 +646,8 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
 
     # ---- after a lost connection ----
 
-    def _begin_again(self, has_forgotten: bool = False) -> bool:
+    @inlineCallbacks
+    def _begin_again(self, has_forgotten: bool = False) -> Any:
         """Begins again under a new name. Pages of which a link may have been claimed already are fetched again.
 
         These count as unknown from now on: if the server has forgotten them, too, somebody will find them again.
@@ -521,30 +655,35 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         pages = [*self.waiting, *self.handed.values(), *self.done]
         kept = [page for page in pages if not page.has_begun]
         others = [page for page in pages if page.has_begun]
-        result = self.claims.begin_again(kept, [*others, *self.unreadable])
-        self.unreadable = []
+        self.is_beginning = True  # so that no page is handed out that may be another's by now
+        try:
+            result = yield self._ask(self.claims.begin_again, kept, [*others, *self.unreadable, *self.lost])
+        finally:
+            self.is_beginning = False
+        self.unreadable, self.lost = [], []
         for page in (*others, *result.gone, *result.refused):
             self._forget(page)
         for page in [page for page in self.waiting if page in result.refused]:
             self.mine[page.key] = page
             self.incoming.append(page)
         gone = {id(page) for page in (*result.gone, *result.refused)}
-        self.waiting = [page for page in self.waiting if id(page) not in gone]
+        self.waiting.keep(lambda page: id(page) not in gone)
         self._count("begun_again")
-        if has_forgotten or self.evidence is None or self._has_forgotten():
+        if has_forgotten or self.evidence is None or (yield self._has_forgotten()):
             self.evidence = None
             self._claim_seeds_again()
         return True
 
-    def _has_forgotten(self) -> bool:
+    @inlineCallbacks
+    def _has_forgotten(self) -> Any:
         """True if the server does not have any more what was there when all start requests had been claimed.
 
         What a server remembers after a failure is the beginning of what it did: if it has a page that was committed
         after the start requests were claimed, it has these, too. After a deletion or a rotation it has neither.
         """
         if self.evidence is None:
-            return not self.claims.exists()
-        return not self.claims.has_seen(self.evidence)
+            return not (yield self._ask(self.claims.exists))
+        return not (yield self._ask(self.claims.has_seen, self.evidence))
 
     def _claim_seeds_again(self) -> None:
         """The server may have forgotten everything, the start requests too."""
@@ -574,4 +713,4 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
 
     def _count(self, name: str, count: int = 1) -> None:
         if count:
-            self.stats.inc_value("vidi/" + name, count, spider=self.spider)
+            self.stats.inc_value("vidi/" + name, count)

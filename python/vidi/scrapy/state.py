@@ -16,6 +16,7 @@ from .settings import Settings
 logger = logging.getLogger(__name__)
 
 _IMPORT_BATCH = 10_000
+_OWNER = "scrapy"
 
 
 class State:
@@ -56,13 +57,20 @@ class State:
         if staged and self.path is not None:
             access.update(manual_commit=True, sync="always")
         try:
-            return vidi.Set(self.path, **options, **access)
+            return self._open_owned(**options, **access)
         except vidi.DiffersError:
-            return vidi.Set(self.path, **access)  # the checks below name the setting that differs
+            return self._open_owned(**access)  # the checks below name the setting that differs
         except BlockingIOError as error:
             raise BlockingIOError(f"another crawl is using {self.path}: {error}") from error
         except vidi.OptionError as error:
             raise ValueError(f"cannot make the set that {_asked(settings)} asks for: {error}") from error
+
+    def _open_owned(self, **options: Any) -> vidi.Set:
+        """A new set belongs to Scrapy, so that no other program writes to it. One without an owner stays without."""
+        try:
+            return vidi.Set(self.path, owner=_OWNER, **options)
+        except vidi.OwnedError:
+            return vidi.Set(self.path, **options)  # fails again if it belongs to another program
 
     def _read_note(self, fingerprint: str) -> Note | None:
         """The note of a set that a crawl has used before, otherwise None."""
@@ -158,7 +166,7 @@ class State:
 def form_of(settings: Settings, fingerprint: str) -> str:
     """The canonical form of a set for keys of that sort."""
     if fingerprint != "scrapy":
-        return settings.canon or "whatwg"
+        return settings.canon or "w3lib"
     if settings.canon not in (None, "none"):
         raise ValueError(
             "VIDI_CANON says how URLs are compared, but this crawl compares fingerprints; leave it out, or set "

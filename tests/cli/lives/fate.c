@@ -95,6 +95,8 @@ static fate_how decide(fate_where where)
     uint64_t here = atomic_fetch_add(&tally->calls[where], 1) + 1;
     uint64_t number = mine.where == FATE_ANYWHERE ? all : mine.where == where ? here : 0;
     bool lasts = mine.how == FATE_FAIL_ALWAYS || mine.how == FATE_SHORT || mine.how >= FATE_HOWS;
+    if (mine.how == FATE_INTERRUPT)
+        return number % 2 ? FATE_INTERRUPT : FATE_NOTHING;
     if (mine.how == FATE_NOTHING || number < mine.number || (number > mine.number && !lasts))
         return FATE_NOTHING;
     if (mine.how < FATE_HOWS)
@@ -108,7 +110,7 @@ static fate_how decide(fate_where where)
 
 static int refuse(void)
 {
-    errno = ENOSPC;
+    errno = mine.how == FATE_INTERRUPT ? EINTR : ENOSPC;
     return -1;
 }
 
@@ -116,6 +118,12 @@ static int refuse(void)
 static bool is_refused(fate_how how)
 {
     return how == FATE_FAIL || how == FATE_FAIL_ALWAYS;
+}
+
+/* The same for calls that a signal can interrupt. */
+static bool is_stopped(fate_how how)
+{
+    return is_refused(how) || how == FATE_INTERRUPT;
 }
 
 static int ended(fate_how how, long result)
@@ -200,7 +208,7 @@ static ssize_t write_fated(const writing *to, const char *bytes, size_t length)
     fate_where where = place_of(to->fd);
     fate_how how = decide(where);
 
-    if (is_refused(how))
+    if (is_stopped(how))
         return refuse();
     if (how >= FATE_HOWS && put_planted(to, where, bytes, length))
         return (ssize_t)length;
@@ -228,19 +236,19 @@ EXPORTED ssize_t pwrite(int fd, const void *bytes, size_t length, off_t at)
 EXPORTED int fsync(int fd)
 {
     fate_how how = decide(place_of(fd));
-    return is_refused(how) ? refuse() : ended(how, syscall(SYS_fsync, fd));
+    return is_stopped(how) ? refuse() : ended(how, syscall(SYS_fsync, fd));
 }
 
 EXPORTED int fdatasync(int fd)
 {
     fate_how how = decide(place_of(fd));
-    return is_refused(how) ? refuse() : ended(how, syscall(SYS_fdatasync, fd));
+    return is_stopped(how) ? refuse() : ended(how, syscall(SYS_fdatasync, fd));
 }
 
 EXPORTED int ftruncate(int fd, off_t length)
 {
     fate_how how = decide(place_of(fd));
-    return is_refused(how) ? refuse() : ended(how, syscall(SYS_ftruncate, fd, length));
+    return is_stopped(how) ? refuse() : ended(how, syscall(SYS_ftruncate, fd, length));
 }
 
 EXPORTED int renameat(int from_folder, const char *from, int to_folder, const char *to)
@@ -289,7 +297,7 @@ EXPORTED ssize_t copy_file_range(int from, off_t *from_at, int to, off_t *to_at,
 static int open_fated(int folder, const char *name, int flags, mode_t mode)
 {
     fate_how how = flags & O_CREAT ? decide(place_of_name(name)) : FATE_NOTHING;
-    return is_refused(how) ? refuse() : ended(how, syscall(SYS_openat, folder, name, flags, mode));
+    return is_stopped(how) ? refuse() : ended(how, syscall(SYS_openat, folder, name, flags, mode));
 }
 
 static mode_t mode_of(int flags, va_list *arguments)

@@ -36,7 +36,9 @@ typedef enum fate_how {
     FATE_GLUE_LINES,
     FATE_REPEAT_LINE,
     FATE_SWALLOW_WRITE, /* says that it is written */
-    FATE_ALL_TAKEN      /* says that the reader of a pipe has taken everything */
+    FATE_ALL_TAKEN,     /* says that the reader of a pipe has taken everything */
+
+    FATE_INTERRUPT /* a signal interrupts every second call; it must make no difference */
 } fate_how;
 
 typedef enum fate_where { FATE_ELSEWHERE, FATE_OUTPUT, FATE_STATE, FATE_ANYWHERE, FATE_PLACES } fate_where;

@@ -476,6 +476,8 @@ static void a_new_archive_removes_nobodys_pages(void **state)
         test_file_save(&folder, first_file, data, cut);
         archive_close(open_archive(folder.path, (archive_place){0}, 0));
     }
+    test_file_save(&folder, first_file, "mine", 4);
+    assert_int_equal(open_error(folder.path, (archive_place){0}, why), VIDI_EEXIST);
     free(data);
     test_scratch_remove(&folder);
 }

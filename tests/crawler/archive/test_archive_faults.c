@@ -21,7 +21,7 @@
 
 /* ---- the disk ---- */
 
-typedef enum call { NONE, PWRITE, SHORT_PWRITE, FTRUNCATE, FDATASYNC, FSYNC, OPENAT, UNLINKAT, CALLS } call;
+typedef enum call { NONE, PWRITE, SHORT_PWRITE, FTRUNCATE, FDATASYNC, FSYNC, OPENAT, RENAMEAT2, CALLS } call;
 
 static struct {
     call which;     /* that fails */
@@ -54,8 +54,8 @@ int __wrap_fdatasync(int file);
 int __wrap_fsync(int file);
 int __wrap_openat(int folder, const char *name, int flags, ...);
 int __real_openat(int folder, const char *name, int flags, ...);
-int __wrap_unlinkat(int folder, const char *name, int flags);
-int __real_unlinkat(int folder, const char *name, int flags);
+int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
+int __real_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
 
 ssize_t __wrap_pwrite(int file, const void *data, size_t n, off_t offset)
 {
@@ -96,9 +96,9 @@ int __wrap_openat(int folder, const char *name, int flags, ...)
     return fails(OPENAT) ? -1 : __real_openat(folder, name, flags, mode);
 }
 
-int __wrap_unlinkat(int folder, const char *name, int flags)
+int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags)
 {
-    return fails(UNLINKAT) ? -1 : __real_unlinkat(folder, name, flags);
+    return fails(RENAMEAT2) ? -1 : __real_renameat2(from, old, to, new, flags);
 }
 
 /* ---- the crawl ---- */
@@ -344,7 +344,7 @@ static void no_failure_loses_a_page(void **state)
     every_call_may_fail_once(FSYNC, EIO, 3);
     every_call_may_fail_once(OPENAT, ENOSPC, 5);
     every_call_may_fail_once(OPENAT, EMFILE, 5);
-    every_call_may_fail_once(UNLINKAT, EIO, 1);
+    every_call_may_fail_once(RENAMEAT2, EIO, 1);
     every_call_may_fail_once(FTRUNCATE, EIO, 1);
 }
 

@@ -1,4 +1,6 @@
 /* Hosts: more of them than fit into memory, some that are dead, some with a limit of pages. */
+#include <netdb.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +10,22 @@
 
 enum { MANY = 2500, ADDRESSES = 20 };
 
-/* "wN.…" leads to one of the addresses, every other name to the first; "dead.…" to one that does not answer, "half.…" to both, "none.…" to nobody. */
+static atomic_int asked_for_never;
+
+/*
+ * "wN.…" leads to one of the addresses, every other name to the first; "dead.…" to one that does not answer, "half.…" to
+ * both, "none.…" to nobody just now, and "never.…" does not exist.
+ */
 static int resolve(void *context, const char *host, fetch_address *addresses, int room)
 {
     (void)context;
     (void)room;
     if (strncmp(host, "none.", 5) == 0)
-        return -1;
+        return EAI_AGAIN;
+    if (strncmp(host, "never.", 6) == 0) {
+        atomic_fetch_add(&asked_for_never, 1);
+        return EAI_NONAME;
+    }
     addresses[0] = (fetch_address){{127, 0, 1, 1}, 4};
     if (host[0] == 'w' && host[1] != 'w')
         addresses[0].bytes[3] = (uint8_t)(1 + strtoul(host + 1, NULL, 10) % ADDRESSES);
@@ -344,10 +355,11 @@ static void dead_hosts_are_given_up_soon(void **state)
         snprintf(target, sizeof target, "/%d", i);
         site_page *dead = page_on(web, seed, "dead.many.example", target);
         site_page *none = page_on(web, seed, "none.many.example", target);
-        dead->status = none->status = 0;
+        site_page *never = page_on(web, seed, "never.many.example", target);
+        dead->status = none->status = never->status = 0;
         dead->reason = "connect";
-        none->reason = "name";
-        dead->barren = none->barren = true;
+        none->reason = never->reason = "name";
+        dead->barren = none->barren = never->barren = true;
     }
     begin_whole(&self, web, seed);
     site_clock_begin(&clock);
@@ -355,6 +367,7 @@ static void dead_hosts_are_given_up_soon(void **state)
     self.options.retries = 3;
     crawling_must(&self, CRAWL_DONE);
     check(clock.clock.now(&clock) < 120000, "it takes %lld ms", (long long)clock.clock.now(&clock));
+    check(asked_for_never == 1, "a name that does not exist was looked up %d times", asked_for_never);
     end_whole(&self, web, JUDGE_STORED);
 }
 

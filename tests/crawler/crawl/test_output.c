@@ -14,7 +14,7 @@ typedef struct place {
     char folder[TEST_PATH], path[TEST_PATH], database[TEST_PATH];
     ledger *ledger;
     output file;
-    char why[512];
+    const char *why; /* the sentence of the last opening */
 } place;
 
 static void begin(place *at)
@@ -37,7 +37,8 @@ static void end(place *at)
 static int reopen(place *at)
 {
     output_close(&at->file);
-    return output_open(&at->file, at->path, at->ledger, at->why);
+    at->why = at->file.file.why;
+    return output_open(&at->file, at->path, at->folder, at->ledger);
 }
 
 static void add(place *at, const char *text)
@@ -46,11 +47,16 @@ static void add(place *at, const char *text)
           "it is written");
 }
 
-static void commit(place *at)
+static void commit_as(place *at, bool ends)
 {
-    check(ledger_begin(at->ledger) == VIDI_OK && output_commit(&at->file, at->ledger) == VIDI_OK &&
+    check(ledger_begin(at->ledger) == VIDI_OK && output_commit(&at->file, at->ledger, ends) == VIDI_OK &&
               ledger_commit(at->ledger) == VIDI_OK,
           "%s", ledger_error(at->ledger));
+}
+
+static void commit(place *at)
+{
+    commit_as(at, false);
 }
 
 /* A crawl that has committed some lines. */
@@ -78,10 +84,12 @@ static void lines_behind_the_last_commit_are_cut_off(void **state)
     place at;
     begin_with(&at, "one\n");
     add(&at, "two\n");
-    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    check(reopen(&at) == VIDI_OK && strstr(at.why, "cut.1"), "it says: %s", at.why);
     must_hold(&at, "one\n");
     add(&at, "three\n");
     must_hold(&at, "one\nthree\n");
+    test_path(at.path, at.folder, "cut.1"); /* nothing is destroyed */
+    must_hold(&at, "two\n");
     end(&at);
 }
 
@@ -98,17 +106,73 @@ static void lines_of_a_run_that_committed_none_are_cut_off(void **state)
     end(&at);
 }
 
-static void what_was_in_the_file_before_the_crawl_stays(void **state)
+static void a_file_with_something_in_it_is_refused(void **state)
 {
     (void)state;
     place at;
     begin(&at);
     test_file_write(at.folder, "lines", "mine\n", 5);
-    check(reopen(&at) == VIDI_OK, "%s", at.why);
-    commit(&at);
-    add(&at, "one\n");
-    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    check(reopen(&at) == VIDI_EEXIST && strstr(at.why, "5 bytes that this crawl has not written"), "it says: %s",
+          at.why);
     must_hold(&at, "mine\n");
+    end(&at);
+}
+
+static void append_as_others(const place *at, const char *text)
+{
+    int fd = open(at->path, O_WRONLY | O_APPEND);
+    check(write(fd, text, strlen(text)) == (ssize_t)strlen(text), "it is appended");
+    close(fd);
+}
+
+static void lines_that_others_appended_are_not_cut_off(void **state)
+{
+    (void)state;
+    place at;
+    begin_with(&at, "one\n");
+    commit_as(&at, true);
+    output_close(&at.file);
+    append_as_others(&at, "theirs\n");
+    check(reopen(&at) == VIDI_EEXIST && strstr(at.why, "somebody else has added"), "it says: %s", at.why);
+    must_hold(&at, "one\ntheirs\n");
+    end(&at);
+}
+
+/* The run that wrote lines was killed. The next one commits without the file, and its lines may be appended elsewhere. */
+static void a_commit_without_the_file_closes_the_note(void **state)
+{
+    (void)state;
+    place at;
+    begin_with(&at, "one\n");
+    output_close(&at.file);
+    check(output_open(&at.file, NULL, at.folder, at.ledger) == VIDI_OK, "there is no file");
+    commit(&at);
+    append_as_others(&at, "two\n");
+    check(reopen(&at) == VIDI_EEXIST, "it says: %s", at.why);
+    must_hold(&at, "one\ntwo\n");
+    end(&at);
+}
+
+static void a_file_that_others_write_to_is_not_committed(void **state)
+{
+    (void)state;
+    place at;
+    begin_with(&at, "one\n");
+    append_as_others(&at, "theirs\n");
+    check(ledger_begin(at.ledger) == VIDI_OK && output_commit(&at.file, at.ledger, false) == VIDI_EDIFFERS &&
+              strstr(at.why, "was changed by another program"),
+          "it says: %s", at.why);
+    ledger_rollback(at.ledger);
+    end(&at);
+}
+
+static void a_file_that_is_in_use_is_refused(void **state)
+{
+    (void)state;
+    place at;
+    output other;
+    begin_with(&at, "one\n");
+    check(output_open(&other, at.path, at.folder, at.ledger) == VIDI_EBUSY, "it says: %s", other.file.why);
     end(&at);
 }
 
@@ -118,7 +182,7 @@ static void a_file_that_was_shortened_is_refused(void **state)
     place at;
     begin_with(&at, "one\ntwo\n");
     check(truncate(at.path, 4) == 0, "it is shortened");
-    check(reopen(&at) == VIDI_EDAMAGED && strstr(at.why, "shortened"), "it says: %s", at.why);
+    check(reopen(&at) == VIDI_EEXIST && strstr(at.why, "output is missing"), "it says: %s", at.why);
     must_hold(&at, "one\n");
     end(&at);
 }
@@ -130,7 +194,7 @@ static void another_file_is_refused_and_stays_as_it_is(void **state)
     begin_with(&at, "one\ntwo\n");
     test_path(at.path, at.folder, "other");
     test_file_write(at.folder, "other", "somebody else's lines\n", 22);
-    check(reopen(&at) == VIDI_EEXIST && strstr(at.why, "is not the file"), "it says: %s", at.why);
+    check(reopen(&at) == VIDI_EEXIST && strstr(at.why, "has changed since"), "it says: %s", at.why);
     must_hold(&at, "somebody else's lines\n");
     end(&at);
 }
@@ -153,7 +217,7 @@ static void a_full_disk_is_told(void **state)
     begin(&at);
     strcpy(at.path, "/dev/full");
     check(reopen(&at) == VIDI_OK, "%s", at.why);
-    check(output_write(&at.file, (vidi_str){"one\n", 4}) == VIDI_ELIMIT && at.file.failed == ENOSPC,
+    check(output_write(&at.file, (vidi_str){"one\n", 4}) == VIDI_ELIMIT && at.file.file.failed == ENOSPC,
           "the disk is full");
     end(&at);
 }
@@ -186,7 +250,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_behind_the_last_commit_are_cut_off),
         cmocka_unit_test(lines_of_a_run_that_committed_none_are_cut_off),
-        cmocka_unit_test(what_was_in_the_file_before_the_crawl_stays),
+        cmocka_unit_test(a_file_with_something_in_it_is_refused),
+        cmocka_unit_test(lines_that_others_appended_are_not_cut_off),
+        cmocka_unit_test(a_commit_without_the_file_closes_the_note),
+        cmocka_unit_test(a_file_that_others_write_to_is_not_committed),
+        cmocka_unit_test(a_file_that_is_in_use_is_refused),
         cmocka_unit_test(a_file_that_was_shortened_is_refused),
         cmocka_unit_test(another_file_is_refused_and_stays_as_it_is),
         cmocka_unit_test(a_file_that_is_refused_is_not_made),

@@ -101,6 +101,28 @@ static void a_failure_that_stays_is_given_up(void **state)
     scene_end(&of);
 }
 
+/* Neither the page of one host nor the robots.txt of another will be better after a few seconds. */
+static void what_is_not_http_is_asked_for_once(void **state)
+{
+    scene of;
+    (void)state;
+    scene_begin(&of, 5);
+    site_page *page = site_find(of.web, "127.0.1.1", "/2"), *robots = site_robots(of.web, 2, "");
+    site_page *forbidden = site_page_add(of.web, 2, "/");
+    page->answer.manner = robots->answer.manner = SITE_GARBAGE;
+    page->reason = forbidden->reason = "broken";
+    page->status = forbidden->status = SITE_ANY_STATUS;
+    page->barren = forbidden->barren = true;
+    site_edge_add(of.seed, forbidden, true);
+    of.self.seeds[of.self.options.seed_count++] = (vidi_str){forbidden->url, strlen(forbidden->url)};
+    of.self.options.retries = 3;
+    scene_crawl(&of, CRAWL_DONE, 0);
+    assert_int_equal(page->requests, 1);
+    assert_int_equal(robots->requests, 1);
+    assert_int_equal(forbidden->requests, 0);
+    scene_end(&of);
+}
+
 /* ---- the state ---- */
 
 static void a_missing_set_is_made_again(void **state)
@@ -471,11 +493,11 @@ static void a_second_crawl_of_the_same_state_is_refused(void **state)
 
 int main(int argc, char **argv)
 {
-    static const site_manner garbage = SITE_GARBAGE, cut_off = SITE_CUT_OFF, silent = SITE_SILENT;
-    test_add("failures that pass are tried again: garbage", failures_that_pass_are_tried_again, &garbage);
+    static const site_manner cut_off = SITE_CUT_OFF, silent = SITE_SILENT;
     test_add("failures that pass are tried again: cut off", failures_that_pass_are_tried_again, &cut_off);
     test_add("failures that pass are tried again: silent", failures_that_pass_are_tried_again, &silent);
     test_add("a failure that stays is given up", a_failure_that_stays_is_given_up, NULL);
+    test_add("what is not HTTP is asked for once", what_is_not_http_is_asked_for_once, NULL);
     test_add("a missing set is made again", a_missing_set_is_made_again, NULL);
     test_add("more seeds can follow", more_seeds_and_levels_can_follow, NULL);
     test_add("--max-time ends a run, and the next goes on", max_time_ends_a_run_and_the_next_goes_on, NULL);

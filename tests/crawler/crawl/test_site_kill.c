@@ -182,6 +182,8 @@ static bool live(town *of, program *self, test_random *random)
         child_add(&plan, "--depth", "99", NULL);
     if (limit)
         child_add(&plan, "--max-pages", "300", NULL);
+    if (test_below(random, 4) == 0) /* the kill may come while the set is made again */
+        child_add(&plan, "--rebuild-seen", NULL);
     if (test_below(random, 2)) {
         plan.signal = SIGKILL;
         plan.after_us = (int64_t)test_below(random, (uint64_t)of->duration / 2);

@@ -313,28 +313,49 @@ static void a_crawl_delay_of_two_minutes_parks_the_host(void **state)
     scene_end(&of);
 }
 
+/* A negative status: half of the file, then the connection is closed; 0: without a byte. */
 static void a_robots_txt_that_fails_forbids_everything(void **state)
 {
     const int *status = *state;
+    bool breaks = *status <= 0;
     scene of;
     scene_begin(&of, 2, 5);
-    site_page *robots = site_robots(of.web, 2, "");
-    if (*status)
+    site_page *robots = site_robots(of.web, 2, "User-agent: *\nAllow: /\n");
+    if (!breaks)
         robots->answer = (site_answer){.status = *status, .body = "User-agent: *\nAllow: /\n", .length = 24};
     else
-        robots->answer.manner = SITE_CLOSES;
+        robots->answer.manner = *status ? SITE_CUT_OFF : SITE_CLOSES;
     /* A host whose connections break may be down for good: its pages may have that as their outcome. */
-    scene_crawl(&of, *status ? CRAWL_LIMIT : CRAWL_DONE);
+    scene_crawl(&of, breaks ? CRAWL_DONE : CRAWL_LIMIT);
     for (size_t i = 0; i < of.web->log_count; i++)
         check(of.web->log[i].address != 2 || strcmp(of.web->log[i].target, "/robots.txt") == 0, "%s was fetched",
               of.web->log[i].target);
-    if (*status == 0) {
+    if (breaks) {
         of.seeds[1]->status = 0;
         of.seeds[1]->reason = "broken";
         of.seeds[1]->barren = true;
         site_walk(of.web, of.seeds, of.seed_count, -1);
     }
-    crawling_judge(&of.self, of.web, JUDGE_STORED | (*status ? JUDGE_PARTLY : 0), NULL, NULL);
+    crawling_judge(&of.self, of.web, JUDGE_STORED | (breaks ? 0 : JUDGE_PARTLY), NULL, NULL);
+    scene_end(&of);
+}
+
+static void a_robots_txt_that_cannot_be_decoded_forbids_everything(void **state)
+{
+    static const char rules[] = "User-agent: *\nAllow: /\n";
+    scene of;
+    scene_begin(&of, 2, 5);
+    site_page *robots = site_robots(of.web, 2, rules);
+    robots->answer.fields = *state;
+    scene_crawl(&of, CRAWL_LIMIT);
+    check_parked(&of, 2, 1);
+    check(strstr(of.self.warned, "Content-Encoding"), "it says: %s", of.self.warned);
+    /* The server learns to send it as it is. */
+    robots->answer.fields = NULL;
+    site_serve(of.web);
+    crawling_must(&of.self, CRAWL_DONE);
+    site_stop(of.web);
+    crawling_judge(&of.self, of.web, JUDGE_STORED, NULL, NULL);
     scene_end(&of);
 }
 
@@ -372,7 +393,8 @@ static void only_the_seeds_get_the_users_headers(void **state)
 
 int main(int argc, char **argv)
 {
-    static const int failures[] = {500, 503, 429, 0};
+    static const int failures[] = {500, 503, 429, 0, -1};
+    static char brotli[] = "Content-Encoding: br\r\n", gzip[] = "Content-Encoding: gzip\r\n";
     test_add("one request at a time and a second between", one_request_at_a_time_and_a_second_between, NULL);
     test_add("a Crawl-delay counts whatever the user asks for", a_crawl_delay_counts_whatever_the_user_asks_for, NULL);
     test_add("hosts do not wait for each other", hosts_do_not_wait_for_each_other, NULL);
@@ -389,6 +411,10 @@ int main(int argc, char **argv)
         snprintf(name, sizeof name, "a robots.txt that fails forbids everything: %d", failures[i]);
         test_add(name, a_robots_txt_that_fails_forbids_everything, &failures[i]);
     }
+    test_add("a robots.txt in an encoding of its own forbids everything",
+             a_robots_txt_that_cannot_be_decoded_forbids_everything, brotli);
+    test_add("a robots.txt that is not what it says forbids everything",
+             a_robots_txt_that_cannot_be_decoded_forbids_everything, gzip);
     test_add("only the seeds get the user's headers", only_the_seeds_get_the_users_headers, NULL);
     return test_run("crawler/crawl/site_polite", argc, argv);
 }

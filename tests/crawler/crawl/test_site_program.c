@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "crawler/site/hostile.h"
 #include "crawler/site/power.h"
 #include "crawler/site/program.h"
 #include "crawler/site/worlds.h"
@@ -364,7 +365,60 @@ static void errors_have_an_exit_code_and_a_sentence(void **state)
     town_end(&of);
 }
 
+/* A status line alone is not a page: that the seed could not be fetched is said, and the next run tries it again. */
+static void a_seed_that_breaks_off_is_an_error(void **state)
+{
+    town of;
+    (void)state;
+    town_begin(&of, 1, 5);
+    site_page *seed = of.whole.made[0];
+    seed->early = (site_answer){.manner = SITE_RAW_CLOSE, .body = "HTTP/1.1 200 OK\r\n", .length = 17};
+    seed->early_times = 1;
+    site_serve(of.web);
+    child_plan plan = program_plan(&of.self);
+    must_exit(&of, &plan, 2);
+    char *said = program_messages(&of.self);
+    check(strstr(said, "the connection ended before the head did") && strstr(said, "no seed could be fetched"),
+          "it says: %s", said);
+    free(said);
+    must_exit(&of, &plan, 0);
+    assert_int_equal(count_in_database(&of, "SELECT count(*) FROM pages WHERE reason IS NULL"), 5);
+    town_end(&of);
+}
+
 /* ---- hostile pages ---- */
+
+/* Responses that no server should send: the program survives all of them, and tells of each. */
+static void hostile_responses_have_one_outcome_each(void **state)
+{
+    enum { RESPONSES = 400 };
+    town of = {.web = site_open(1)};
+    site_page *seed = site_page_add(of.web, 1, "/");
+    uint64_t random = 3;
+    (void)state;
+    for (int i = 0; i < RESPONSES; i++)
+        site_say(seed, "<a href='/hostile/%d'>%d</a>\n", i, i);
+    of.web->maker = hostile_answer;
+    of.web->maker_context = &random;
+    program_begin(&of.self, of.web, &seed, 1);
+    site_serve(of.web);
+    child_plan plan = program_plan(&of.self);
+    must_exit(&of, &plan, 0);
+    uint64_t told = count_in_database(&of, "SELECT count(*) FROM pages WHERE url LIKE '%/hostile/%'"
+                                           " AND status IS NOT NULL AND (status > 0 OR reason IS NOT NULL)");
+    check(told == RESPONSES, "%llu outcomes", (unsigned long long)told);
+    assert_int_equal(count_in_database(&of, "SELECT count(*) FROM pages WHERE status IS NULL"), 0);
+    site_text lines = {0};
+    assert_true(site_text_load(&lines, of.self.lines));
+    for (int i = 0; i < RESPONSES; i++) {
+        char url[40];
+        snprintf(url, sizeof url, "/hostile/%d\",\"status\"", i);
+        const char *first = strstr(lines.at, url);
+        check(first && !strstr(first + 1, url), "number %d has %s line", i, first ? "more than one" : "no");
+    }
+    site_text_free(&lines);
+    town_end(&of);
+}
 
 static void ten_megabytes_of_anything_are_read_in_linear_time(void **state)
 {
@@ -407,6 +461,8 @@ int main(int argc, char **argv)
     test_add_once("a disk that is really full loses nothing", a_disk_that_is_really_full_loses_nothing, NULL);
     test_add_once("broken links are told with all referrers", broken_links_are_told_with_all_referrers, NULL);
     test_add_once("errors have an exit code and a sentence", errors_have_an_exit_code_and_a_sentence, NULL);
+    test_add_once("a seed that breaks off is an error", a_seed_that_breaks_off_is_an_error, NULL);
+    test_add_once("hostile responses have one outcome each", hostile_responses_have_one_outcome_each, NULL);
     test_add_once("ten megabytes of anything are read in linear time",
                   ten_megabytes_of_anything_are_read_in_linear_time, NULL);
     return test_run("crawler/crawl/site_program", argc, argv);

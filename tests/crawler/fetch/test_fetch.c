@@ -25,6 +25,11 @@ static const play_page pages[] = {
      NULL},
     {"/bare-lf", "HTTP/1.1 200 OK\nX-A: 1\nContent-Length: 2\n\nlf", 0, PLAY_KEEP, NULL},
     {"/long", OK "Content-Length: 2\r\n\r\nokand more than it said", 0, PLAY_KEEP, NULL},
+    {"/folded", OK "   X-A: 1\r\nContent-Length: 2\r\n\r\nok", 0, PLAY_KEEP, NULL},
+    {"/hints-folded",
+     "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n  X-B: 2\r\n\r\n" OK
+     "\tX-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n  X-T: 3\r\n\r\n",
+     0, PLAY_KEEP, NULL},
     {"/close-second", OK "Content-Length: 2\r\n\r\nok", 0, PLAY_CLOSE_SECOND, NULL},
 };
 
@@ -234,6 +239,22 @@ static void the_head_is_that_of_the_last_response(void **state)
     check_get(*state, "/hints", 200, OK "Content-Length: 2\r\n\r\n", "ok");
 }
 
+/* A blank there continues the line before, which may be of an earlier response: libcurl 7.88.1 crashes if it is. */
+static void the_first_field_may_begin_with_a_blank(void **state)
+{
+    static const char *const paths[] = {"/folded", "/hints-folded"};
+    room *r = *state;
+    for (int i = 0; i < 20; i++) {
+        check_get(r, "/", 200, NULL, "hello");
+        fetch_response *got = get(r->f, r->server, paths[i % 2]);
+        if (got->failure == FETCH_FINE) /* libcurl 8.3 accepts it, as browsers do */
+            check_fine(got, 200, "ok");
+        else
+            check_failure(got, FETCH_BROKEN);
+        fetch_response_free(got);
+    }
+}
+
 static void redirects_are_not_followed(void **state)
 {
     room *r = *state;
@@ -418,6 +439,7 @@ int main(void)
         in_room(bodies_come_without_their_framing),
         in_room(packed_bodies_stay_packed),
         in_room(the_head_is_that_of_the_last_response),
+        in_room(the_first_field_may_begin_with_a_blank),
         in_room(redirects_are_not_followed),
         in_room(bytes_behind_a_body_are_not_taken_for_a_response),
         in_room(a_body_that_answers_head_is_not_taken_for_a_response),

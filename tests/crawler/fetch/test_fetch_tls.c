@@ -115,6 +115,26 @@ static void end_tls(tls_server *of)
     free(of);
 }
 
+/* Takes one connection, and closes it when the handshake has begun, with a reset or without. */
+typedef struct breaking_server {
+    bool hard;
+    int fd, port;
+    pthread_t thread;
+} breaking_server;
+
+static void *break_off(void *context)
+{
+    const breaking_server *of = context;
+    struct linger reset = {1, 0};
+    char hello[4096];
+    int fd = accept(of->fd, NULL, NULL);
+    (void)!recv(fd, hello, sizeof hello, 0);
+    if (of->hard)
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    close(fd);
+    return NULL;
+}
+
 /* ---- the tests ---- */
 
 static fetch_response *ask_tls(fetcher *f, const tls_server *server, const char *host)
@@ -134,6 +154,7 @@ static void check_trust(const identity *as, const char *trusted, const char *hos
         check_failure(got, failure);
     else
         check_fine(got, 200, "secret");
+    assert_false(got->may_pass); /* the certificate will be the same in a minute */
     memcpy(why, got->why, sizeof got->why);
     fetch_response_free(got);
     fetch_close(f);
@@ -217,6 +238,26 @@ static void a_server_without_tls_is_told(void **state)
     play_end(server);
 }
 
+/* The server goes away, which it need not do next time. */
+static void a_handshake_that_breaks_off_may_pass(void **state)
+{
+    (void)state;
+    char url[100];
+    for (int hard = 0; hard < 2; hard++) {
+        breaking_server server = {.hard = hard, .fd = play_listen(AF_INET, &server.port)};
+        assert_int_equal(pthread_create(&server.thread, NULL, break_off, &server), 0);
+        fetcher *f = open_fetcher(NULL);
+        snprintf(url, sizeof url, "https://example.test:%d/", server.port);
+        fetch_response *got = ask(f, (fetch_request){0}, url);
+        check_failure(got, FETCH_BROKEN);
+        assert_true(got->may_pass);
+        fetch_response_free(got);
+        fetch_close(f);
+        pthread_join(server.thread, NULL);
+        close(server.fd);
+    }
+}
+
 static void authorities_that_cannot_be_read_are_an_error(void **state)
 {
     (void)state;
@@ -248,6 +289,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_certificates_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_in_certificates_play_no_tricks, set_up, tear_down),
         cmocka_unit_test(a_server_without_tls_is_told),
+        cmocka_unit_test(a_handshake_that_breaks_off_may_pass),
         cmocka_unit_test(authorities_that_cannot_be_read_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_HEAD = 64 << 10, EVENTS = 64, CHUNK = 1000, MOST_BINDS = 200, DRIP_MS = 50 };
+enum { MOST_HEAD = 64 << 10, EVENTS = 64, CHUNK = 1000, MOST_BINDS = 200, DRIP_MS = 50, RAW_MS = 50 };
 
 typedef struct site_connection {
     int fd, poll;
@@ -31,6 +31,7 @@ typedef struct site_connection {
     bool busy;            /* a request has come and is not answered yet */
     bool closes, endless; /* behind the response; the body begins again */
     int64_t due;          /* real milliseconds at which the response begins */
+    int64_t ends;         /* real milliseconds at which it is closed unless a request comes; 0: never */
     site_answer answer;
     site_text head; /* what comes before the body: also whole responses, if they are framed */
     size_t written; /* of head and body */
@@ -189,7 +190,7 @@ static void compose(site_connection *to, bool is_head)
     char framing[64];
 
     snprintf(framing, sizeof framing, "Content-Length: %zu\r\n", answer->length);
-    to->closes |= manner != SITE_WHOLE && manner != SITE_CHUNKED;
+    to->closes |= manner != SITE_WHOLE && manner != SITE_CHUNKED && manner != SITE_RAW;
     to->endless = manner == SITE_ENDLESS && !is_head;
     switch (manner) {
     case SITE_CHUNKED:
@@ -223,6 +224,10 @@ static void compose(site_connection *to, bool is_head)
     case SITE_CLOSES:
         answer->length = 0;
         break;
+    case SITE_RAW:
+    case SITE_RAW_CLOSE:
+    case SITE_RAW_RESET:
+        return;
     default:
         put_head(to, framing);
     }
@@ -234,7 +239,11 @@ static void compose(site_connection *to, bool is_head)
 
 static void connection_close(site *of, site_connection *connection)
 {
+    struct linger hard = {1, 0};
+
     log_end(of, connection);
+    if (connection->answer.manner == SITE_RAW_RESET)
+        setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
     /* Closing alone does not end the events: a child that is being started may hold a copy of the socket. */
     epoll_ctl(connection->poll, EPOLL_CTL_DEL, connection->fd, NULL);
     close(connection->fd);
@@ -265,6 +274,8 @@ static int send_some(site_connection *to)
                                  {(void *)(uintptr_t)(to->answer.body + body), to->answer.length - body}};
         if (head == 0 && body == to->answer.length)
             return 1;
+        if (to->answer.piece && to->answer.piece < parts[1].iov_len)
+            parts[1].iov_len = to->answer.piece;
         struct msghdr message = {.msg_iov = head ? parts : parts + 1, .msg_iovlen = head ? 2 : 1};
         ssize_t sent = sendmsg(to->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0)
@@ -322,6 +333,7 @@ static bool begin_request(site *of, site_connection *connection)
     request.status = connection->answer.status;
     connection->head.length = connection->written = 0;
     connection->closes = connection->endless = false;
+    connection->ends = 0;
     compose(connection, is_head);
     connection->due = connection->answer.delay_ms ? real_ms() + connection->answer.delay_ms : 0;
     if (connection->answer.manner == SITE_SILENT)
@@ -356,6 +368,8 @@ static bool proceed(site *of, int poll, site_connection *connection)
         free(connection->answer.owned);
         connection->answer.owned = NULL;
         log_end(of, connection);
+        if (connection->answer.manner == SITE_RAW)
+            connection->ends = real_ms() + RAW_MS;
         if (!goes_on) {
             connection_close(of, connection);
             return false;
@@ -388,6 +402,7 @@ static void accept_all(site *of, int poll, unsigned number)
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
         int yes = 1;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+        of->accepted++;
         connection->fd = fd;
         connection->poll = poll;
         connection->address = (uint8_t)(number + 1);
@@ -400,18 +415,21 @@ static void accept_all(site *of, int poll, unsigned number)
     }
 }
 
-/* Begins the responses whose delay is over. Returns milliseconds until the next one, or -1. */
+/* Begins the responses whose delay is over, and ends connections. Returns milliseconds until the next one, or -1. */
 static int begin_due(site *of, int poll)
 {
     int64_t now = real_ms(), next = INT64_MAX;
     for (site_connection *each = of->connections, *after; each; each = after) {
         after = each->next;
-        if (!each->busy || each->due == 0)
+        int64_t due = each->busy ? each->due : each->ends;
+        if (due == 0)
             continue;
-        if (each->due <= now)
+        if (due > now)
+            next = due < next ? due : next;
+        else if (each->busy)
             proceed(of, poll, each);
-        else if (each->due < next)
-            next = each->due;
+        else
+            connection_close(of, each);
     }
     return next == INT64_MAX ? -1 : (int)(next - now);
 }

@@ -37,7 +37,11 @@ typedef enum site_manner {
     SITE_SILENT,      /* nothing, ever */
     SITE_DRIPS,       /* a byte each 50 ms, without end */
     SITE_HUGE_HEAD,   /* header fields without end */
-    SITE_CLOSES       /* the connection is closed without a byte */
+    SITE_CLOSES,      /* the connection is closed without a byte */
+    /* The body is all that is sent: it is the whole response. Then the connection is */
+    SITE_RAW,       /* kept for a few milliseconds, as the client may wait for more */
+    SITE_RAW_CLOSE, /* closed */
+    SITE_RAW_RESET  /* closed with a reset */
 } site_manner;
 
 typedef struct site_answer {
@@ -48,6 +52,7 @@ typedef struct site_answer {
     const char *body;
     size_t length;
     int delay_ms; /* real milliseconds before it begins */
+    size_t piece; /* bytes sent at a time; 0: as many as the socket takes */
     void *owned;  /* freed by the server behind the response; NULL: nothing */
 } site_answer;
 
@@ -127,6 +132,7 @@ struct site {
     size_t log_count, log_room;
     int log_file; /* lines are also written there; -1: not */
     struct site_connection *connections;
+    uint64_t accepted; /* connections so far */
 };
 
 /* Binds the addresses 127.0.1.1 … 127.0.1.N to one free port, or fails the test. */

@@ -317,9 +317,9 @@ static void claims_on_crawls_follow_the_figures(void **state)
     assert_int_equal(judged("kinds-salts", crawls), LAB_DOES_NOT_HOLD);
     assert_int_equal(judged("kinds-bits", crawls), LAB_DOES_NOT_HOLD);
     for (size_t i = 0; lab_tenth_names[i]; i++)
-        which[i] = (made_figure){"kinds-which", lab_tenth_names[i], lab_which_columns[0], i == 9 ? 54000 : 10000};
-    which[10] = (made_figure){"kinds-which", "last tenth", lab_which_columns[1], 2900};
-    which[11] = (made_figure){"kinds-which", "last tenth", lab_which_columns[2], 950};
+        which[i] = (made_figure){"kinds-which", lab_tenth_names[i], lab_delayed_columns[0], i == 9 ? 54000 : 10000};
+    which[10] = (made_figure){"kinds-which", "last tenth", lab_delayed_columns[1], 2900};
+    which[11] = (made_figure){"kinds-which", "last tenth", lab_delayed_columns[2], 950};
     which[12] = (made_figure){.table = NULL};
     assert_int_equal(judged("kinds-late", which), LAB_HOLDS);
     which[9].measured = 10000;

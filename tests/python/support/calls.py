@@ -16,6 +16,7 @@ import random
 import shutil
 import sys
 import threading
+from urllib.parse import urlsplit
 
 import vidi
 from support.refusal import INTERNAL
@@ -28,6 +29,19 @@ DOCUMENTED = (vidi.Error, TypeError, ValueError, OverflowError, MemoryError)
 
 class Planned(Exception):
     """What an argument of ours raises: it must come through as it is."""
+
+
+class Link:
+    """A URL whose code does something first."""
+
+    scheme = "http"
+
+    def __init__(self, action, text):
+        self.action, self.text = action, text
+
+    def __str__(self):
+        self.action()
+        return self.text
 
 
 class Number:
@@ -91,14 +105,16 @@ class Sequence:
             return text
         if form < 9:
             return text.encode()
-        return rng.choice([text.upper(), "http://", "", b"\xff\xfe", "http://bücher.example/\u20ac",
+        return rng.choice([text.upper(), bytearray(text.encode()), memoryview(text.encode()), urlsplit(text),
+                           Link(self.back, text), Link(self.fail, text), "http://", "", b"\xff\xfe",
+                           "http://bücher.example/\u20ac",
                            "http://a/" + "x" * 9000, text + "#f", b"http://a/\0b"])
 
     def wrong(self):
         rng = self.rng
         return rng.choice([
             None, 7, -1, 1.5, float("nan"), 1 << 64, -(1 << 70), True, 1j, [], ["http://a/"], {}, object(), Ellipsis,
-            bytearray(b"http://a/"), memoryview(b"http://a/"), "\ud800", "http://a/\udcff", vidi.Set, len, self, b"",
+            "\ud800", "http://a/\udcff", vidi.Set, len, self, b"",
             "", "a\0b", Number(self.back, rng.randrange(-1, 5)), Number(self.fail, 1),
             rng.choice(self.sets or [None]), Planned])
 
@@ -177,7 +193,8 @@ class Sequence:
                          sync=lambda: self.one_of("everysec", "no", "always"),
                          manual_commit=lambda: self.one_of(True, False),
                          read_only=lambda: self.one_of(True, False, False, False),
-                         accept_damage=lambda: self.one_of(True, False))
+                         accept_damage=lambda: self.one_of(True, False),
+                         owner=lambda: self.one_of(None, None, "crawl", "x" * 64))
 
     def making(self):
         return self.some(kind=lambda: self.one_of(*KINDS),
@@ -199,7 +216,7 @@ class Sequence:
 
     def make(self):
         options = {**self.making(), **self.access()}
-        options.update(self.some(canon=lambda: self.one_of("whatwg", "crawl", "none", "key=host", "surt", "x"),
+        options.update(self.some(canon=lambda: self.one_of("whatwg", "crawl", "none", "key=host", "surt", "w3lib", "x"),
                                  tracking=lambda: self.one_of("utm_*\n", "@builtin\nx\n"),
                                  key=lambda: self.one_of(bytes(16), b"x"),
                                  headroom=lambda: self.one_of(0.0, 1.25, 0.5))
@@ -208,24 +225,39 @@ class Sequence:
             options["lost"] = self.one_of(0.1, 1, 1000)
         if self.rng.random() < 0.05:
             options["like"] = self.a_set()
+        if self.rng.random() < 0.1:
+            options["urls"] = self.feed()
         if self.rng.random() < 0.02:
             options["colour"] = "red"
-        self.keep(vidi.Set(self.path(), **options) if self.rng.random() < 0.8 else vidi.Set())
+        self.keep(vidi.Set(self.path(), **options) if self.rng.random() < 0.8 else vidi.Set(self.feed()))
 
     def add(self):
         self.a_set().add(self.item())
 
+    def missing(self):
+        return self.some(missing=lambda: self.one_of("skip", "skip", "fail"))
+
     def add_many(self):
-        self.a_set().add_many(self.feed())
+        self.a_set().add_many(self.feed(), **self.missing())
 
     def has_many(self):
-        self.a_set().has_many(self.feed())
+        self.a_set().has_many(self.feed(), **self.missing())
+
+    def update(self):
+        if self.rng.random() < 0.5:
+            self.a_set().update(*(self.feed() for _ in range(self.rng.randrange(3))), **self.missing())
+        else:
+            seen = self.a_set()
+            seen |= self.feed()
+
+    def clear(self):
+        self.a_set().clear()
 
     def contains(self):
         self.item() in self.a_set()
 
     def new(self):
-        self.keep_walk(self.a_set().new(self.feed()))
+        self.keep_walk(self.a_set().new(self.feed(), **self.missing()))
 
     def step(self):
         if self.walks:
@@ -316,7 +348,7 @@ class Sequence:
             self.walks.pop()
 
     def canon(self):
-        options = self.some(profile=lambda: self.one_of("whatwg", "crawl", "surt", "key=site", "none", "x"),
+        options = self.some(profile=lambda: self.one_of("whatwg", "crawl", "surt", "key=site", "none", "w3lib", "x"),
                             base=self.item, tracking=lambda: self.one_of("utm_*\n", "@builtin\n"))
         vidi.canon(self.item(), **options)
 
@@ -336,7 +368,8 @@ class Sequence:
                          lambda: hash(seen) if type(seen).__hash__ else None, vidi.kinds, lambda: gc.collect(0),
                          lambda: seen.add(), lambda: seen.add("a", "b"), lambda: seen.__exit__(None, None, None)])()
 
-    CALLS = {make: 8, add: 14, add_many: 10, has_many: 5, contains: 6, new: 8, step: 12, discard: 6, remove: 3,
+    CALLS = {make: 8, add: 14, add_many: 10, update: 4, clear: 1, has_many: 5, contains: 6, new: 8, step: 12,
+             discard: 6, remove: 3,
              count: 3, length: 3, iterate: 4, hashes: 3, commit: 5, store: 3, rotate: 4, previous: 3, merge: 4, like: 2,
              copy: 2, to_bytes: 3, from_bytes: 4, tell: 5, digest: 2, expect: 2, close: 1, leave: 1, drop: 2, canon: 5,
              join: 3, plan: 0.5, odd: 4}

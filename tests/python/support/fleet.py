@@ -107,22 +107,24 @@ def watch_connection(fuse):
 
 def plant(fault):
     """Faults that the test must find."""
+    from twisted.internet import defer
     from vidi.scrapy import shared
     scheduler = shared.SharedScheduler
 
+    @defer.inlineCallbacks
     def commits_first(self):
-        self._renew()
+        yield self._renew()
         self._collect_done()
-        self._commit_done()
-        self._claim_incoming()
-        self._balance()
+        yield self._commit_done()
+        yield self._claim_incoming()
+        yield self._balance()
 
     def drops_surplus(self, count):
-        pages = self.waiting[:count]
-        self.claims.release(pages, drop=True)
-        del self.waiting[:count]
+        pages = self.waiting.last()[:count]
+        self.waiting.keep(lambda page: page not in pages)
         for page in pages:
             self._forget(page)
+        return self._ask(self.claims.release, pages, True)
 
     if fault == "commits first":
         scheduler._exchange = commits_first
@@ -143,7 +145,7 @@ def spider_class(write):
 
         def __init__(self, start, stop_after=0, **_):
             super().__init__()
-            self.start, self.stop_after, self.count = start, stop_after, 0
+            self.first, self.stop_after, self.count = start, stop_after, 0
 
         @classmethod
         def from_crawler(cls, crawler, *arguments, **options):
@@ -160,7 +162,11 @@ def spider_class(write):
             write("closed", reason)
 
         def start_requests(self):
-            yield scrapy.Request(self.start, cb_kwargs={"depth": 0})
+            yield scrapy.Request(self.first, cb_kwargs={"depth": 0})
+
+        async def start(self):  # since Scrapy 2.13
+            for request in self.start_requests():
+                yield request
 
         def parse(self, response, depth):
             for path, form in LINK.findall(response.text):
@@ -198,8 +204,14 @@ def live(order):
     fuse = Fuse(order.get("fuse", 0), order.get("aim"), write)
     watch_connection(fuse)
     plant(order.get("fault"))
-    process = CrawlerProcess({**SETTINGS, **order["settings"]})
-    crawl = process.crawl(spider_class(write), **order["spider"])
+    settings, spider = {**SETTINGS, **order["settings"]}, spider_class(write)
+    if not settings.get("TWISTED_REACTOR_ENABLED", True):
+        error = __import__("fetch").crawl_without_reactor(settings, spider, order["spider"])
+        if error:
+            raise error
+        return
+    process = CrawlerProcess(settings)
+    crawl = process.crawl(spider, **order["spider"])
     errors = []
     crawl.addErrback(errors.append)
     process.start()
@@ -238,6 +250,7 @@ def await_end(child):
 
 def serve():
     """Reads commands from standard input, a line each, and answers each with a line."""
+    __import__("checkout").use()  # this is a program of its own, so the folder of this file is in the path
     for module in ("vidi.scrapy", "vidi.scrapy.shared", "redis", "scrapy.core.downloader.handlers.http11",
                    "scrapy.core.downloader.contextfactory", "scrapy.downloadermiddlewares.httpproxy",
                    "scrapy.extensions.corestats", "scrapy.extensions.spiderstate", "scrapy.crawler"):

@@ -32,6 +32,7 @@ from .site import PATIENCE
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OURS = {"DUPEFILTER_CLASS": "vidi.scrapy.DupeFilter", "SCHEDULER": "vidi.scrapy.Scheduler"}
 STOCK = {}
+PROGRAM = "from support import checkout; checkout.use(); from support.spiders import serve; serve()"
 DEADLINE = 1 << 40  # the number of the file call at which libpower.so kills
 FULL = 1 << 50  # and from which on the disk is full
 
@@ -55,7 +56,7 @@ class Nursery:
         self.mirror = os.path.join(self.folder, "mirror")
         self.errors = open(os.path.join(self.folder, "errors"), "w", encoding="utf-8")
         path = os.pathsep.join([TESTS, *filter(None, [os.environ.get("PYTHONPATH")])])
-        self.process = subprocess.Popen([sys.executable, "-B", "-c", "from support.spiders import serve; serve()"],
+        self.process = subprocess.Popen([sys.executable, "-B", "-c", PROGRAM],
                                         env={**os.environ, "PYTHONPATH": path, **self.counting()},
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
                                         stderr=self.errors)

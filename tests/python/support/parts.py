@@ -1,11 +1,12 @@
 """Scrapy's parts without a crawl: a crawler, a dupe filter, a scheduler. Engine and clock are the test's own."""
-import types
-
 import scrapy
 from scrapy.core import scheduler as stock
-from scrapy.utils.misc import create_instance, load_object
+from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
 from twisted.internet import task
+from vidi.scrapy.compat import build_from_crawler
+
+from .engine import Engine
 
 OURS = {"DUPEFILTER_CLASS": "vidi.scrapy.DupeFilter"}
 QUIET = {"TELNETCONSOLE_ENABLED": False, "MEMUSAGE_ENABLED": False}
@@ -30,7 +31,7 @@ def make_crawler(settings=None):
     """A crawler with a spider, and an engine that is only the set of requests in progress."""
     crawler = get_crawler(PartsSpider, {**QUIET, **OURS, **(settings or {})})
     crawler.spider = PartsSpider.from_crawler(crawler)
-    crawler.engine = types.SimpleNamespace(slot=types.SimpleNamespace(inprogress=set()), spider=crawler.spider)
+    crawler.engine = Engine(crawler.spider)
     return crawler
 
 
@@ -64,10 +65,8 @@ class Queue:
         self.crawler = make_crawler({"JOBDIR": str(jobs), "SCHEDULER": "vidi.scrapy.Scheduler", **(settings or {}),
                                      **others})
         self.spider = self.crawler.spider
-        self.inprogress = self.crawler.engine.slot.inprogress
-        self.scheduler = create_instance(load_object(self.crawler.settings["SCHEDULER"]), settings=None,
-                                         crawler=self.crawler)
-        self.crawler.engine.slot.scheduler = self.scheduler
+        self.inprogress = self.crawler.engine.inprogress
+        self.scheduler = build_from_crawler(load_object(self.crawler.settings["SCHEDULER"]), self.crawler)
         self.scheduler.open(self.spider)
 
     def put(self, request, **options):

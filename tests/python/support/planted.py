@@ -10,6 +10,13 @@ from scrapy.core import engine as scrapy_engine
 
 import vidi
 
+SLOT = "Slot" if hasattr(scrapy_engine, "Slot") else "_Slot"  # since Scrapy 2.13
+
+
+def slot_class():
+    """What the engine keeps its requests in progress in."""
+    return getattr(scrapy_engine, SLOT)
+
 
 def plant(name, journal):
     """Plants the fault of this name into the running process; None plants nothing."""
@@ -31,11 +38,11 @@ class Unseen(set):
 
 def plant_deletes_at_once(_):
     """To the scheduler, every request has left the engine as soon as it is handed out."""
-    class Slot(scrapy_engine.Slot):
+    class Slot(slot_class()):
         def __init__(self, *arguments):
             super().__init__(*arguments)
             self.inprogress = Unseen()
-    scrapy_engine.Slot = Slot
+    setattr(scrapy_engine, SLOT, Slot)
 
 
 # ---- the set of URLs is committed before the transaction ----

@@ -18,12 +18,12 @@ import sys
 import traceback
 
 import scrapy
+from scrapy import crawler as scrapy_crawler
 from scrapy import signals
-from scrapy.core import engine as scrapy_engine
-from scrapy.crawler import CrawlerProcess
+from scrapy.utils import defer as scrapy_defer
 from twisted.internet import defer
 
-from . import planted
+from . import fetch, planted
 
 PR_SET_PDEATHSIG = 1
 LINK = re.compile(r'<a href="([^"]*)">|<input name="id" value="(\d+)">')
@@ -91,12 +91,13 @@ real_connect, sqlite3.connect = sqlite3.connect, connect
 
 def watch_slot():
     """Lets the journal see which requests leave the engine, and whether their callback ran."""
-    real_remove = scrapy_engine.Slot.remove_request
+    slot_class = planted.slot_class()
+    real_remove = slot_class.remove_request
 
     def remove_request(slot, request):
         journal.note("parsed" if request.meta.pop("has_run", False) else "passed", name_of(request))
         real_remove(slot, request)  # the last request's removal closes the spider
-    scrapy_engine.Slot.remove_request = remove_request
+    slot_class.remove_request = remove_request
 
 
 def name_of(request):
@@ -123,7 +124,7 @@ class TreeSpider(scrapy.Spider):
 
     def __init__(self, start, hold=None, stop_after=0, **_):
         super().__init__()
-        self.start, self.hold, self.stop_after, self.parsed = start, hold, stop_after, 0
+        self.first, self.hold, self.stop_after, self.parsed = start, hold, stop_after, 0
 
     @classmethod
     def from_crawler(cls, crawler, *arguments, **options):
@@ -137,8 +138,13 @@ class TreeSpider(scrapy.Spider):
         journal.note("closed", reason)
 
     def start_requests(self):
-        yield scrapy.Request(self.start, dont_filter=False, errback=self.on_error, cb_kwargs={"depth": 0},
+        yield scrapy.Request(self.first, dont_filter=False, errback=self.on_error, cb_kwargs={"depth": 0},
                              meta={"number": 0})
+
+    async def start(self):
+        """As Scrapy calls it since 2.13."""
+        for request in self.start_requests():
+            yield request
 
     def on_error(self, failure):
         journal.note("failed", f"{name_of(failure.request)} {failure.value!r}")
@@ -153,6 +159,7 @@ class TreeSpider(scrapy.Spider):
             journal.step()
             yield self.request_for(response, path, form, depth + 1)
         yield {"name": name}
+        self.state["parsed"] = self.state.get("parsed", 0) + 1  # Scrapy keeps it in JOBDIR/spider.state
         self.parsed += 1
         if self.parsed == self.stop_after:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -175,6 +182,9 @@ SETTINGS = {
 
 def hasten(pause):
     """Scrapy waits 100 ms before it handles a response, which makes a deep crawl slow. Here it waits for the pause."""
+    if hasattr(scrapy_defer, "_DEFER_DELAY"):  # since Scrapy 2.13
+        scrapy_defer._DEFER_DELAY = pause
+        return
     from twisted.internet import reactor  # pylint: disable=import-outside-toplevel  # importing it makes a reactor
     real_call_later = reactor.callLater
 
@@ -190,12 +200,21 @@ def live(order):
     journal = Journal(order["journal"], order["life"], order["kill"])
     planted.plant(order.get("fault"), journal)
     watch_slot()
-    process = CrawlerProcess({**SETTINGS, **order["settings"]})
-    crawler = process.create_crawler(TreeSpider)  # this installs the reactor
+    settings = {**SETTINGS, **order["settings"]}
+    if not settings.get("TWISTED_REACTOR_ENABLED", True):
+        return live_without_reactor(settings, order)
+    process = scrapy_crawler.CrawlerProcess(settings)
+    crawl = process.crawl(TreeSpider, **order["spider"])  # this installs the reactor
     hasten(order.get("pause", 0.1))
-    crawl = process.crawl(crawler, **order["spider"])
     crawl.addErrback(lambda failure: journal.write("error", failure.getErrorMessage().replace("\n", " ")))
     process.start()
+
+
+def live_without_reactor(settings, order):
+    hasten(order.get("pause", 0.1))
+    error = fetch.crawl_without_reactor(settings, TreeSpider, order["spider"])
+    if error:
+        journal.write("error", str(error).replace("\n", " "))
 
 
 def run_child(order, go):

@@ -2,19 +2,19 @@
 
 A test file that names this module in `pytest_plugins` has its fixture `server`.
 """
-import types
-
 import pytest
 
 pytest.importorskip("scrapy")
 from support import redis_server  # noqa: E402
+from support.engine import Engine  # noqa: E402
 
 redis_server.require()
 
 import scrapy  # noqa: E402
 from scrapy import signals  # noqa: E402
-from scrapy.utils.misc import create_instance, load_object  # noqa: E402
+from scrapy.utils.misc import load_object  # noqa: E402
 from scrapy.utils.test import get_crawler  # noqa: E402
+from vidi.scrapy.compat import build_from_crawler  # noqa: E402
 from vidi.scrapy.connection import ConnectionLost  # noqa: E402
 
 ROOT = "http://example.org"
@@ -36,23 +36,21 @@ class Shell(Tree):
 class Worker:
     """A scheduler with as much of an engine as it sees."""
 
-    def __init__(self, server, spider=Tree, **settings):
+    def __init__(self, server, spider=Tree, is_newer=False, **settings):
         self.crawler = get_crawler(spider, {
             "DUPEFILTER_CLASS": "vidi.scrapy.DupeFilter", "SCHEDULER": "vidi.scrapy.Scheduler", "VIDI_LEASE": 3600,
             "VIDI_PATH": redis_server.address(server), "CONCURRENT_REQUESTS": 4,
             "REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7", **settings})
         self.crawler.spider = self.spider = spider.from_crawler(self.crawler)
-        self.closed, self.dropped = [], []
-        slot = types.SimpleNamespace(inprogress=set(), start_requests=None, closing=None,
-                                     nextcall=types.SimpleNamespace(schedule=lambda: None))
-        self.downloading = set()
-        self.crawler.engine = types.SimpleNamespace(
-            slot=slot, downloader=types.SimpleNamespace(active=self.downloading),
-            close_spider=lambda spider, reason: self.closed.append(reason))
+        self.engine = self.crawler.engine = Engine(self.spider, is_newer)
+        self.closed, self.downloading, self.dropped = self.engine.closed, self.engine.downloading, []
         self.crawler.signals.connect(self.on_dropped, signals.request_dropped)
-        self.scheduler = create_instance(load_object(self.crawler.settings["SCHEDULER"]), None, self.crawler)
+        self.scheduler = build_from_crawler(load_object(self.crawler.settings["SCHEDULER"]), self.crawler)
         self.scheduler.open(self.spider)
         self.scheduler._hurry = lambda: None  # no reactor runs
+        self.upkeep = self.scheduler.thread._upkeep
+        self.scheduler.thread._upkeep = lambda: 3600  # leases are renewed by ticks and tests alone
+        self.close_slowly, self.scheduler.close = self.scheduler.close, self.close
         self.commands = []
         self.watch()
 
@@ -79,16 +77,27 @@ class Worker:
         self.scheduler.poll.reset()
         self.scheduler.retry.reset()
         self.scheduler.tick()
+        self.settle()
+
+    def settle(self):
+        """Waits for the thread that asks the server, until nothing is left to ask."""
+        while self.scheduler.thread.wait():
+            pass
+
+    def close(self, reason):
+        closing = self.close_slowly(reason)
+        self.settle()
+        assert closing.called and closing.result is None
 
     def take(self):
         """As the engine does: a request is in progress until done()."""
         request = self.scheduler.next_request()
         if request is not None:
-            self.crawler.engine.slot.inprogress.add(request)
+            self.engine.inprogress.add(request)
         return request
 
     def done(self, *requests):
-        self.crawler.engine.slot.inprogress.difference_update(requests)
+        self.engine.inprogress.difference_update(requests)
 
     def work_off(self):
         """Fetches everything that there is. Returns the paths in the order of fetching."""

@@ -5,7 +5,11 @@ s = vidi.Set()
 s.add(1)  # arg-type
 s.add(None)  # arg-type
 s.add_many([1, 2])  # list-item
-s.add_many(None)  # arg-type
+s.add_many(["http://a/", None])  # list-item
+s.add_many(None)  # call-overload
+s.has_many([], missing="drop")  # call-overload
+s.update(7)  # call-overload
+s |= 7  # arg-type
 answers: list[str] = s.add_many([])  # assignment
 None in s  # operator
 s.new([1])  # type-var
@@ -27,8 +31,8 @@ vidi.Set(color="red")  # call-arg
 vidi.Set.like("crawl.vidi")  # arg-type
 vidi.Set.like(s, kind="hashset")  # call-arg
 vidi.Set.from_bytes("text")  # arg-type
-vidi.canon(7)  # type-var
-vidi.canon("http://a/", b"crawl")  # arg-type
+vidi.canon(7)  # call-overload
+vidi.canon("http://a/", b"crawl")  # call-overload
 text: str = vidi.canon(b"http://a/")  # assignment
 vidi.plan(1e6)  # misc
 vidi.plan(urls="many")  # arg-type

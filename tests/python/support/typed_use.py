@@ -5,8 +5,23 @@ assert_type does nothing when it is run: it tells mypy which type an expression 
 import array
 from pathlib import Path
 from typing import FrozenSet, Iterator, List, Optional, assert_type
+from urllib.parse import urlsplit
 
 import vidi
+
+
+class Link:
+    """A URL as other packages have them."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @property
+    def scheme(self) -> str:
+        return self.text.partition(":")[0]
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def functions() -> None:
@@ -17,6 +32,8 @@ def functions() -> None:
     assert_type(vidi.canon(b"?ref=1&b=2", "crawl", base="http://a/", tracking="ref"), bytes)
     assert_type(vidi.urljoin(b"http://a/", "b"), str)
     assert_type(vidi.urljoin(base="http://a/", ref=b"b"), bytes)
+    assert_type(vidi.canon(bytearray(b"http://a/")), bytes)
+    assert_type(vidi.canon(urlsplit("http://a/"), base=Link("http://b/")), str)
 
 
 def plans() -> None:
@@ -38,7 +55,15 @@ def asking(s: vidi.Set) -> None:
     assert_type(s.add_many(["http://a/", b"http://b/"]), List[bool])
     assert_type(s.has_many(url for url in ("http://a/", "http://c/")), List[bool])
     assert_type("http://a/" in s, bool)
-    for url in s.new(["http://d/"]):
+    assert_type(s.add(Link("http://f/")) and urlsplit("http://f/") in s, bool)
+    assert_type(s.add_many(["http://a/", None, 1.5 * float("nan")], missing="skip"), List[bool])
+    assert_type(s.has_many(urls=["http://a/", None], missing="skip"), List[bool])
+    s.update(["http://a/"], (b"http://b/" for _ in range(2)))
+    s.update(["http://a/", None], missing="skip")
+    s |= {"http://a/", "http://b/"}
+    for link in s.new([Link("http://g/")], missing="fail"):
+        assert_type(link, Link)
+    for url in s.new(["http://d/", None], missing="skip"):
         assert_type(url, str)
     new = s.new([b"http://e/"])
     assert_type(next(new), bytes)
@@ -80,7 +105,10 @@ def whole(folder: Path) -> None:
     b = vidi.Set.like(a, folder / "b", sync="no")
     b.add("http://a/")
     a.merge(b, force=True)
+    a |= b
     assert_type(a.copy(), vidi.Set)
+    assert_type(vidi.Set(["http://a/", b"http://b/"]), vidi.Set)
+    vidi.Set(folder / "c", urls=(f"http://a/{number}" for number in range(3))).clear()
     data = a.to_bytes(previous=True)
     assert_type(data, bytes)
     vidi.Set.from_bytes(bytearray(data))

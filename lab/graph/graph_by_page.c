@@ -1,0 +1,162 @@
+/*
+ * Whose pages are missing: those deep in a site, of small or large sites, with few or many links to them. A class of
+ * pages is compared with all pages of the same crawls.
+ */
+#include "lab/graph/graph.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const lab_graph_form usual = {7.6, 0.75, 2.1};
+
+/* The sorts of classes; each sort divides all pages. */
+enum { BY_DEPTH, BY_SITE, BY_LINKS, SORTS };
+
+#define MEAN_DEPTH 1000u /* stands for the mean depth of the graph, rounded */
+
+/* Each class begins at `least` and ends where the next of its sort begins. */
+static const struct class
+{
+    unsigned sort;
+    uint32_t least;
+} classes[] = {
+    {BY_DEPTH, 0},
+    {BY_DEPTH, MEAN_DEPTH - 2},
+    {BY_DEPTH, MEAN_DEPTH - 1},
+    {BY_DEPTH, MEAN_DEPTH},
+    {BY_DEPTH, MEAN_DEPTH + 1},
+    {BY_DEPTH, MEAN_DEPTH + 2},
+    {BY_SITE, 0},
+    {BY_SITE, 10},
+    {BY_SITE, 100},
+    {BY_SITE, 1000},
+    {BY_LINKS, 0},
+    {BY_LINKS, 2},
+    {BY_LINKS, 4},
+    {BY_LINKS, 10},
+};
+
+enum { CLASSES = sizeof classes / sizeof *classes };
+
+/* Blocks of rows: what is shown, and the raw figures that it is made of. */
+enum { MISSING, EXPECTED, PAGES, BLOCKS };
+
+#define RAW(what)                                                                                                      \
+    "3 or more below the mean depth" what, "2 below the mean depth" what, "1 below the mean depth" what,               \
+        "mean depth" what, "1 above the mean depth" what, "2 or more above the mean depth" what,                       \
+        "sites of 1 to 9 pages" what, "sites of 10 to 99 pages" what, "sites of 100 to 999 pages" what,                \
+        "sites of 1,000 pages or more" what, "1 link to the page" what, "2 or 3 links to the page" what,               \
+        "4 to 9 links to the page" what, "10 or more links to the page" what
+
+const char *const lab_graph_classes[] = {RAW(""), RAW(": expected to be missing"), RAW(": pages"), NULL};
+
+/* The class of a page among those of a sort. */
+static size_t class_of(unsigned sort, uint32_t value)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < CLASSES; i++)
+        if (classes[i].sort == sort && value >= classes[i].least)
+            found = i;
+    return found;
+}
+
+static uint32_t mean_depth(const lab_crawl *crawl)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < crawl->met_count; i++)
+        sum += crawl->depth[crawl->met[i]];
+    return (uint32_t)((sum + crawl->met_count / 2) / crawl->met_count);
+}
+
+/* [sort][page]: depth, where the mean is MEAN_DEPTH; pages of its site; and links to it. */
+static uint32_t *make_values(const lab_scene *scene)
+{
+    const lab_graph *graph = scene->graph;
+    const lab_crawl *exact = &scene->exact[LAB_BREADTH_FIRST];
+    uint32_t pages = graph->pages, mean = mean_depth(exact);
+    uint32_t *values = calloc((size_t)SORTS * pages, sizeof *values), *sites = calloc(graph->hosts, sizeof *sites);
+    if (values && sites) {
+        for (uint32_t page = 0; page < pages; page++)
+            sites[graph->host[page]]++;
+        for (uint64_t i = 0; i < lab_graph_links(graph); i++)
+            values[(size_t)BY_LINKS * pages + graph->to[i]]++;
+        for (uint32_t page = 0; page < pages; page++) {
+            values[(size_t)BY_DEPTH * pages + page] = exact->depth[page] + MEAN_DEPTH - mean;
+            values[(size_t)BY_SITE * pages + page] = sites[graph->host[page]];
+        }
+    }
+    free(sites);
+    return values;
+}
+
+static void count_classes(const lab_scene *scene, const uint32_t *values, const lab_crawl *crawl, size_t order,
+                          double *numbers)
+{
+    uint32_t pages = scene->graph->pages;
+    for (size_t i = 0; i < (size_t)BLOCKS * CLASSES; i++)
+        numbers[i * LAB_ORDERS + order] = 0;
+    for (unsigned sort = 0; sort < SORTS; sort++)
+        for (uint32_t page = 0; page < pages; page++) {
+            size_t class = class_of(sort, values[(size_t)sort * pages + page]);
+            bool missing = crawl->lost[page] || crawl->position[page] == LAB_NEVER_MET;
+            numbers[(MISSING * CLASSES + class) * LAB_ORDERS + order] += missing;
+            numbers[(EXPECTED * CLASSES + class) * LAB_ORDERS + order] += 1 - scene->reached[page];
+            numbers[(PAGES * CLASSES + class) * LAB_ORDERS + order]++;
+        }
+}
+
+static int measure_order(lab_scene *scene, const uint32_t *values, lab_order order, double *numbers)
+{
+    lab_graph_filter filter = LAB_GRAPH_USUAL;
+    lab_crawl crawl;
+    double told;
+    LAB_TRY(lab_scene_exact(scene, order));
+    int code = lab_crawl_filtered(&crawl, scene->graph, order, filter, scene->settings, scene->run, &told);
+    if (code == VIDI_OK) {
+        lab_graph_expect(scene->dominator, &scene->exact[order], filter, scene->graph->pages, scene->reached);
+        count_classes(scene, values, &crawl, order, numbers);
+    }
+    lab_crawl_free(&crawl);
+    return code;
+}
+
+int lab_graph_by_page_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    lab_scene scene = {.graph = NULL};
+    uint32_t *values = NULL;
+    int code = lab_scene_set(&scene, &usual, settings, run);
+    if (code == VIDI_OK && !(values = make_values(&scene)))
+        code = lab_fail(VIDI_EMEMORY, "no memory for a crawl");
+    for (unsigned order = 0; order < LAB_ORDERS && code == VIDI_OK; order++)
+        code = measure_order(&scene, values, (lab_order)order, numbers);
+    free(values);
+    lab_scene_free(&scene);
+    return code;
+}
+
+/* A figure of a whole crawl: classes by depth divide all pages. */
+static lab_graph_sum all_pages(const lab_numbers *all, size_t block, size_t column)
+{
+    lab_graph_sum of = {.all = all};
+    for (size_t i = 0; i < CLASSES && classes[i].sort == BY_DEPTH; i++)
+        of.sum += lab_graph_sum_of(all, block * CLASSES + i, column).sum;
+    return of;
+}
+
+void lab_graph_by_page_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
+{
+    (void)numbers;
+    if (row >= CLASSES) {
+        lab_graph_hide(entry);
+        return;
+    }
+    double pages = lab_graph_sum_of(all, PAGES * CLASSES + row, column).sum;
+    double average = all_pages(all, MISSING, column).sum / all_pages(all, PAGES, column).sum;
+    double expected_average = all_pages(all, EXPECTED, column).sum / all_pages(all, PAGES, column).sum;
+    const lab_graph_sum missing[] = {lab_graph_sum_of(all, row, column), {.all = NULL}};
+    const lab_graph_sum in_class[] = {lab_graph_sum_of(all, PAGES * CLASSES + row, column), {.all = NULL}};
+    entry->theory = lab_graph_sum_of(all, EXPECTED * CLASSES + row, column).sum / pages / expected_average;
+    lab_graph_quotient(entry, missing, in_class);
+    lab_entry_scale(entry, 1 / average);
+}

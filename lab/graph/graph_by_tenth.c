@@ -1,0 +1,124 @@
+/*
+ * When pages are lost: by the tenth of the crawl in which they are met, and how that compares with what the set
+ * reports. The order of the crawl plays no part, because a filter knows only how many URLs it has.
+ */
+#include "lab/graph/graph.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const lab_order_names[] = {"breadth first", "per host", "best first", NULL};
+
+static const lab_graph_form usual = {7.6, 0.75, 2.1};
+
+/* ---- by tenths ---- */
+
+enum { MET = LAB_TENTHS }; /* the row of pages met, which is not shown */
+
+const char *const lab_graph_tenths[] = {"1st tenth", "2nd tenth", "3rd tenth", "4th tenth",  "5th tenth", "6th tenth",
+                                        "7th tenth", "8th tenth", "9th tenth", "last tenth", "pages met", NULL};
+
+static void count_tenths(const lab_crawl *crawl, size_t order, double *numbers)
+{
+    uint64_t met = crawl->met_count, tenth = 0;
+    numbers[MET * LAB_ORDERS + order] = (double)met;
+    for (uint64_t i = 0; i < LAB_TENTHS; i++)
+        numbers[i * LAB_ORDERS + order] = 0;
+    for (uint64_t i = 0; i < met; i++) {
+        while (i >= met * (tenth + 1) / LAB_TENTHS)
+            tenth++;
+        numbers[tenth * LAB_ORDERS + order] += crawl->lost[crawl->met[i]];
+    }
+}
+
+int lab_graph_by_tenth_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    lab_graph graph;
+    double told;
+    int code = lab_graph_synthetic(&graph, &usual, lab_scene_pages(settings, &usual), settings, run);
+    for (size_t order = 0; order < LAB_ORDERS && code == VIDI_OK; order++) {
+        lab_crawl crawl;
+        code = lab_crawl_filtered(&crawl, &graph, (lab_order)order, LAB_GRAPH_USUAL, settings, run, &told);
+        if (code == VIDI_OK)
+            count_tenths(&crawl, order, numbers);
+        lab_crawl_free(&crawl);
+    }
+    lab_graph_clear(&graph);
+    return code;
+}
+
+/* The expected losses among the first `met` pages that are met. */
+static double lost_until(double met, uint64_t pages)
+{
+    lab_graph_filter filter = LAB_GRAPH_USUAL;
+    return met < 1 ? 0 : lab_filling_theory((uint64_t)met, lab_graph_filter_bits(filter, pages), filter.k, 1).mean;
+}
+
+/* Few pages are lost, nearly independently of one another. */
+void lab_graph_by_tenth_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers,
+                              lab_entry *entry)
+{
+    if (row == MET) {
+        lab_graph_hide(entry);
+        return;
+    }
+    uint64_t pages = lab_scene_pages(&all->settings, &usual);
+    double met = lab_graph_sum_of(all, MET, column).sum / (double)entry->runs;
+    double before = floor(met * (double)row / LAB_TENTHS), until = floor(met * (double)(row + 1) / LAB_TENTHS);
+    double mean = lost_until(until, pages) - lost_until(before, pages), asked = until - before;
+    if (asked > 0)
+        lab_entry_count(entry, numbers, (lab_theory){mean, mean * (1 - mean / asked), asked}, LAB_PER_MILLION);
+}
+
+/* ---- as reported ---- */
+
+enum { ROWS = 6 };
+enum { LOST, TOLD, LOST_WITH, COLUMNS };
+
+const char *const lab_graph_told_rows[] = {"1.7 links", "3 links",    "7.6 links", "15 links",
+                                           "30 links",  "from files", NULL};
+const char *const lab_graph_told_columns[] = {"lost directly", "reported", "lost with them", NULL};
+
+static const lab_graph_form few = {1.7, 0.75, 2.1}, some = {3, 0.75, 2.1}, more = {15, 0.75, 2.1},
+                            many = {30, 0.75, 2.1};
+static const lab_graph_form *const forms[ROWS] = {&few, &some, &usual, &more, &many, &lab_graph_of_files};
+
+int lab_graph_told_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    lab_scene scene = {.graph = NULL};
+    int code = VIDI_OK;
+    for (size_t row = 0; row < ROWS && code == VIDI_OK; row++) {
+        lab_scene_losses losses = {.lost = NAN, .told = NAN, .lost_with = NAN};
+        if (lab_scene_pages(settings, forms[row]) > 0) {
+            code = lab_scene_set(&scene, forms[row], settings, run);
+            if (code == VIDI_OK)
+                code = lab_scene_crawl(&scene, LAB_BREADTH_FIRST, LAB_GRAPH_USUAL, &losses);
+        }
+        numbers[row * COLUMNS + LOST] = losses.lost;
+        numbers[row * COLUMNS + TOLD] = losses.told;
+        numbers[row * COLUMNS + LOST_WITH] = losses.lost_with;
+    }
+    lab_scene_free(&scene);
+    return code;
+}
+
+/* All pages of these graphs are in reach, so those that are not lost with others are met. */
+void lab_graph_told_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
+{
+    lab_graph_filter filter = LAB_GRAPH_USUAL;
+    uint64_t pages = lab_scene_pages(&all->settings, forms[row]);
+    double with = lab_graph_sum_of(all, row, LOST_WITH).sum / (double)entry->runs;
+    if (pages == 0 || isnan(with)) {
+        lab_graph_hide(entry);
+        return;
+    }
+    lab_theory theory =
+        lab_filling_theory((uint64_t)((double)pages - with), lab_graph_filter_bits(filter, pages), filter.k, 1);
+    theory.asked = (double)pages;
+    if (column == LOST)
+        lab_entry_count(entry, numbers, theory, LAB_PER_MILLION);
+    else
+        lab_entry_scale(entry, LAB_PER_MILLION / (double)pages);
+    if (column == TOLD)
+        entry->theory = theory.mean / (double)pages * LAB_PER_MILLION;
+}

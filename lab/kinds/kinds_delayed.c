@@ -1,0 +1,137 @@
+/*
+ * Which pages are delayed, and by how many crawls? Those that come late. A filter with 3 functions and M = 2.0 is empty
+ * when a crawl begins and has 39 % of its bits set when it ends, so three tenths of the pages that a crawl loses are in
+ * the last tenth of its URLs. We make two crawls of the same n URLs with different salts; tenths refer to the order of
+ * the first crawl. If the second crawl has the same order, the last tenth is unlucky twice; in a different order, luck
+ * is dealt again.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/kinds/kinds.h"
+
+#define PARAMS "k=3,M=2.0"
+#define M 2.0
+
+enum { PART = 10, COLUMNS = 3, K = 3 };
+
+const char *const lab_tenth_names[] = {"1st tenth", "2nd tenth", "3rd tenth", "4th tenth",  "5th tenth", "6th tenth",
+                                       "7th tenth", "8th tenth", "9th tenth", "last tenth", NULL};
+const char *const lab_delayed_columns[] = {"by one crawl or more", "by two or more, same order",
+                                           "by two or more, other order", NULL};
+
+static uint64_t urls_of(const lab_settings *settings)
+{
+    return lab_urls_part(settings, PART, 1);
+}
+
+typedef struct two {
+    lab_texts texts;
+    uint32_t *order;
+    vidi_str *queue;
+    uint8_t *verdicts
+        [COLUMNS]; /* of the first crawl, of the second in the same order, and of the second in a different order */
+} two;
+
+static int make_two(two *made, const lab_settings *settings, uint64_t run)
+{
+    uint64_t n = urls_of(settings);
+    bool room = true;
+    memset(made, 0, sizeof *made);
+    made->order = malloc(n * sizeof *made->order);
+    made->queue = malloc(n * sizeof *made->queue);
+    for (unsigned i = 0; i < COLUMNS; i++)
+        room &= (made->verdicts[i] = malloc(n)) != NULL;
+    if (!room || !made->order || !made->queue)
+        return lab_fail(VIDI_EMEMORY, "no memory for crawls of %llu URLs", (unsigned long long)n);
+    lab_shuffle(made->order, n, settings->seed, run, 1);
+    return lab_texts_make(&made->texts, settings, run, 0, n);
+}
+
+static void free_two(two *made)
+{
+    lab_texts_free(&made->texts);
+    free(made->order);
+    free(made->queue);
+    for (unsigned i = 0; i < COLUMNS; i++)
+        free(made->verdicts[i]);
+}
+
+/* Makes the first crawl, then the second. */
+static int crawl(two *of, const lab_settings *settings, uint64_t run, bool other_order)
+{
+    uint64_t n = of->texts.count;
+    vidi_set *set;
+    vidi_options next = VIDI_OPTIONS_INIT;
+    next.capacity = n;
+    LAB_TRY(lab_set_make(&set, settings, run, "classic", PARAMS, n));
+    int code = vidi_add_batch(set, of->texts.urls, n, of->verdicts[0]);
+    if (code == VIDI_OK)
+        code = vidi_rotate(set, &next);
+    for (uint64_t i = 0; i < n; i++)
+        of->queue[i] = of->texts.urls[other_order ? of->order[i] : i];
+    if (code == VIDI_OK)
+        code = vidi_add_batch(set, of->queue, n, of->verdicts[1 + other_order]);
+    vidi_close(set);
+    return code;
+}
+
+static uint64_t tenth_of(uint64_t i, uint64_t n)
+{
+    uint64_t tenth = 0;
+    while (i >= n * (tenth + 1) / LAB_TENTHS)
+        tenth++;
+    return tenth;
+}
+
+static void count(const two *of, double *numbers)
+{
+    uint64_t n = of->texts.count;
+    for (size_t i = 0; i < (size_t)LAB_TENTHS * COLUMNS; i++)
+        numbers[i] = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        bool first = of->verdicts[0][i] == VIDI_SEEN;
+        numbers[tenth_of(i, n) * COLUMNS] += first;
+        numbers[tenth_of(i, n) * COLUMNS + 1] += first && of->verdicts[1][i] == VIDI_SEEN;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t url = of->order[i];
+        numbers[tenth_of(url, n) * COLUMNS + 2] += of->verdicts[0][url] == VIDI_SEEN && of->verdicts[2][i] == VIDI_SEEN;
+    }
+}
+
+int lab_kinds_delayed_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    two two;
+    int code = make_two(&two, settings, run);
+    if (code == VIDI_OK)
+        code = crawl(&two, settings, run, false);
+    if (code == VIDI_OK)
+        code = crawl(&two, settings, run, true);
+    if (code == VIDI_OK)
+        count(&two, numbers);
+    free_two(&two);
+    return code;
+}
+
+/* The expected number of pages in the first `tenths` tenths that `crawls` crawls in the same order all lose. */
+static double lost_until(uint64_t n, unsigned tenths, unsigned crawls)
+{
+    return tenths ? lab_filling_theory(n * tenths / LAB_TENTHS, lab_bits((double)n, K, M), K, crawls).mean : 0;
+}
+
+void lab_kinds_delayed_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                             const double *numbers, lab_entry *entry)
+{
+    uint64_t n = urls_of(settings);
+    unsigned tenths = (unsigned)row + 1, crawls = column == 1 ? 2 : 1;
+    uint64_t before = n * row / LAB_TENTHS, until = n * tenths / LAB_TENTHS;
+    double asked = (double)(until - before);
+    double mean = lost_until(n, tenths, crawls) - lost_until(n, tenths - 1, crawls);
+    (void)study;
+    if (column == 2)
+        mean *= lost_until(n, LAB_TENTHS, 1) / (double)n;
+    if (asked > 0)
+        lab_entry_count(entry, numbers, (lab_theory){mean, mean * (1 - mean / asked), asked}, LAB_PER_MILLION);
+}

@@ -1,0 +1,106 @@
+/*
+ * layers-comparisons: the number of comparisons of the searches in the multi-layer paper's section 1.1. The kinds
+ * `list` and `sorted` do not count comparisons, so the searches are written again here. (`sorted` has a second, shorter
+ * array for the latest URLs, and searches it as well.)
+ *
+ * A binary search over n sorted URLs, made once for each of them, takes exactly ((n+1) d - 2^d + 1) / n comparisons on
+ * average, where d = floor(log2 n) + 1 is the depth of the search tree. For missing URLs it takes d or d - 1. A linear
+ * search takes (n+1)/2 and n.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/multilayer/multilayer.h"
+
+enum { LINEAR, BINARY, ROWS };
+enum { PRESENT, ABSENT, COLUMNS };
+enum { LINEAR_ASKED = 100 };
+
+const char *const lab_multilayer_comparisons_rows[] = {"linear search", "binary search", NULL};
+const char *const lab_multilayer_comparisons_columns[] = {"URLs that are there", "URLs that are not", NULL};
+
+static int compare(vidi_str a, vidi_str b)
+{
+    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return compare(*(const vidi_str *)a, *(const vidi_str *)b);
+}
+
+static uint64_t search_linearly(const lab_multilayer_pool *pool, vidi_str url)
+{
+    uint64_t made = 0;
+    while (made < pool->count && compare(pool->urls[made++], url) != 0)
+        ;
+    return made;
+}
+
+static uint64_t search_halving(const lab_multilayer_pool *sorted, vidi_str url)
+{
+    uint64_t low = 0, high = sorted->count, made = 0;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        int order = compare(sorted->urls[middle], url);
+        made++;
+        if (order == 0)
+            break;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return made;
+}
+
+/* The mean over the URLs of the pool, or over `most` of them at equal distances. */
+static double mean_of(uint64_t (*search)(const lab_multilayer_pool *, vidi_str), const lab_multilayer_pool *in,
+                      const lab_multilayer_pool *asked, uint64_t count)
+{
+    double sum = 0;
+    count = count < asked->count ? count : asked->count;
+    for (uint64_t i = 0; i < count; i++)
+        sum += (double)search(in, asked->urls[asked->count * i / count]);
+    return sum / (double)count;
+}
+
+int lab_multilayer_comparisons_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    uint64_t n = lab_multilayer_urls(settings, LAB_LAYERS_PART);
+    lab_multilayer_pool in = {0}, others = {0};
+    int code = lab_multilayer_pool_make(&in, settings, run, (lab_multilayer_choice){0, 1, n, false});
+    if (code == VIDI_OK)
+        code = lab_multilayer_pool_make(&others, settings, run, (lab_multilayer_choice){n, 1, n, false});
+    if (code == VIDI_OK) {
+        numbers[LINEAR * COLUMNS + PRESENT] = mean_of(search_linearly, &in, &in, LINEAR_ASKED);
+        numbers[LINEAR * COLUMNS + ABSENT] = mean_of(search_linearly, &in, &others, LINEAR_ASKED);
+        qsort(in.urls, n, sizeof *in.urls, by_bytes);
+        numbers[BINARY * COLUMNS + PRESENT] = mean_of(search_halving, &in, &in, n);
+        numbers[BINARY * COLUMNS + ABSENT] = mean_of(search_halving, &in, &others, n);
+    }
+    lab_multilayer_pool_free(&in);
+    lab_multilayer_pool_free(&others);
+    return code;
+}
+
+void lab_multilayer_comparisons_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                                      const double *numbers, lab_entry *entry)
+{
+    double n = (double)lab_multilayer_urls(settings, LAB_LAYERS_PART), depth = floor(log2(n)) + 1;
+    double tolerance = settings->corpus ? 0.02 : 1e-9; /* a corpus may have URLs that differ only in their scheme */
+    (void)study;
+    (void)numbers;
+    if (row == LINEAR)
+        entry->theory = column == PRESENT ? (n + 1) / 2 : n;
+    else
+        entry->theory = column == PRESENT ? ((n + 1) * depth - exp2(depth) + 1) / n : depth;
+    if (row == LINEAR && column == PRESENT)
+        tolerance = 1.0 / LINEAR_ASKED; /* only URLs at equal distances are looked up */
+    if (row == BINARY && column == ABSENT)
+        tolerance = 1 / depth; /* some lookups take one comparison less */
+    if (fabs(entry->measured - entry->theory) > tolerance * entry->theory)
+        entry->verdict = LAB_FAILS;
+}

@@ -1,0 +1,68 @@
+/*
+ * layers-space: the memory that the searches and filters of the multi-layer paper take, in bytes per URL. Filters are
+ * so large that a classic filter loses a tenth when it is full, as in layers-false.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "lab/multilayer/multilayer.h"
+
+enum { LIST, SORTED, HASHSET, CLASSIC, LAYERED, ROWS };
+
+const char *const lab_multilayer_space_rows[] = {"linear search", "binary search", "hash table",
+                                                 "classic",       "multilayer",    NULL};
+const char *const lab_multilayer_space_columns[] = {"bytes", NULL};
+
+static double bits(const lab_settings *settings)
+{
+    return lab_multilayer_bits((double)lab_multilayer_urls(settings, LAB_LAYERS_PART), LAB_LAYERS_MOST);
+}
+
+static int make(vidi_set **set, const lab_settings *settings, uint64_t run, size_t row)
+{
+    static const char *const kinds[ROWS] = {"list", "sorted", "hashset", "classic", "multilayer"};
+    if (row < CLASSIC)
+        return lab_multilayer_set(set, settings, run, kinds[row], "multiset=off");
+    return lab_multilayer_set(set, settings, run, kinds[row], "m=%.0f,k=%d%s", bits(settings), LAB_LAYERS_K,
+                              row == LAYERED ? LAB_LAYERS_PARAMS : "");
+}
+
+/* A list compares each new URL with all others, so it gets fewer. */
+static int fill(vidi_set *set, const lab_settings *settings, uint64_t run, size_t row, double *bytes)
+{
+    enum { LIST_URLS = 2000 };
+    uint64_t n = lab_multilayer_urls(settings, LAB_LAYERS_PART);
+    vidi_stats stats = {.size = sizeof stats};
+    char buffer[LAB_URL_ROOM];
+    n = row == LIST && n > LIST_URLS ? LIST_URLS : n;
+    for (uint64_t i = 0; i < n; i++)
+        LAB_TRY(vidi_add(set, lab_multilayer_url(buffer, settings, run, i)));
+    LAB_TRY(vidi_stat(set, &stats));
+    *bytes = (double)stats.bytes / (double)n;
+    return VIDI_OK;
+}
+
+int lab_multilayer_space_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    for (size_t row = 0; row < ROWS; row++) {
+        vidi_set *set;
+        int code = make(&set, settings, run, row);
+        if (code == VIDI_OK)
+            code = fill(set, settings, run, row, &numbers[row]);
+        vidi_close(set);
+        LAB_TRY(code);
+    }
+    return VIDI_OK;
+}
+
+/* Chance plays no part in a filter's bits; what it takes besides is rounded away in the table. */
+void lab_multilayer_space_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                                const double *numbers, lab_entry *entry)
+{
+    double layer = bits(settings) / 8 / (double)lab_multilayer_urls(settings, LAB_LAYERS_PART);
+    (void)study;
+    (void)column;
+    (void)numbers;
+    if (row >= CLASSIC)
+        entry->theory = row == CLASSIC ? layer : (LAB_LAYERS + 1) * layer;
+}

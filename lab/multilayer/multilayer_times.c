@@ -1,0 +1,207 @@
+/*
+ * Times of the multi-layer paper: figures 4 and 5 (layers-query, layers-insert: nanoseconds per URL for all kinds), and
+ * the original's seconds for multilayer and classic (layers-slower). URLs are made in advance. Sets get one URL at a
+ * time, as from a crawler.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lab/multilayer/multilayer.h"
+#include "lab/urls/run_urls.h"
+
+/* ---- URLs ---- */
+
+int lab_multilayer_pool_make(lab_multilayer_pool *pool, const lab_settings *settings, uint64_t run,
+                             lab_multilayer_choice choice)
+{
+    char buffer[LAB_URL_ROOM];
+    size_t length = 0;
+    *pool = (lab_multilayer_pool){.bytes = malloc(choice.count * LAB_LAYERS_ROOM + 1),
+                                  .urls = calloc(choice.count + 1, sizeof(vidi_str))};
+    if (!pool->bytes || !pool->urls)
+        return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)choice.count);
+    for (uint64_t i = 0; i < choice.count; i++) {
+        uint64_t index = choice.first + i * choice.step;
+        vidi_str url = lab_multilayer_url(buffer, settings, run, index);
+        vidi_str longer = lab_multilayer_append(pool->bytes + length, url, index);
+        pool->urls[i] = (vidi_str){longer.ptr, choice.appended ? longer.len : url.len};
+        length += pool->urls[i].len;
+    }
+    pool->count = choice.count;
+    return VIDI_OK;
+}
+
+void lab_multilayer_pool_free(lab_multilayer_pool *pool)
+{
+    free(pool->bytes);
+    free(pool->urls);
+    *pool = (lab_multilayer_pool){0};
+}
+
+/* ---- figures 4 and 5 ---- */
+
+enum { LIST, SORTED, HASHSET, CLASSIC, SEGMENTS, LAYERED, ROWS };
+enum { COLUMNS = 4, LIST_URLS = 2000, LIST_ASKED = 100, ASKED = 10000 };
+
+const char *const lab_multilayer_times_rows[] = {"linear search",       "binary search", "hash table", "classic",
+                                                 "classic of segments", "multilayer",    NULL};
+
+static uint64_t urls_at(const lab_settings *settings, size_t column)
+{
+    return lab_multilayer_urls(settings, LAB_LAYERS_PART) * (column + 1) / COLUMNS;
+}
+
+static int make_set(vidi_set **set, const lab_settings *settings, uint64_t run, size_t row)
+{
+    static const char *const kinds[ROWS] = {"list", "sorted", "hashset", "classic", "classic", "multilayer"};
+    static const char *const more[ROWS] = {
+        [CLASSIC] = "", [SEGMENTS] = ",of=segments,scheme=strip", [LAYERED] = LAB_LAYERS_PARAMS};
+    if (!more[row])
+        return lab_multilayer_set(set, settings, run, kinds[row], "multiset=off");
+    return lab_multilayer_set(
+        set, settings, run, kinds[row], "m=%.0f,k=%d%s",
+        lab_multilayer_bits((double)lab_multilayer_urls(settings, LAB_LAYERS_PART), LAB_LAYERS_MOST), LAB_LAYERS_K,
+        more[row]);
+}
+
+/*
+ * Times one kind at each number of URLs: the mean of all adds so far, or a lookup. The times of a list are proportional
+ * to its length, and are extrapolated from a short one.
+ */
+static int time_kind(vidi_set *set, size_t row, const lab_multilayer_pool *in, const lab_multilayer_pool *others,
+                     bool lookups, const lab_settings *settings, double *numbers)
+{
+    double adds = 0;
+    uint64_t before = 0;
+    for (size_t column = 0; column < COLUMNS; column++) {
+        uint64_t n = urls_at(settings, column), most = row == LIST && n > LIST_URLS ? LIST_URLS : n;
+        uint64_t asked = row == LIST && others->count > LIST_ASKED ? LIST_ASKED : others->count;
+        double time = 0;
+        LAB_TRY(lab_texts_time_adds(set, in->urls + before, most - before, &adds));
+        if (lookups)
+            LAB_TRY(lab_texts_time_lookups(set, others->urls, asked, &time));
+        numbers[column] = (lookups ? time / (double)asked : adds / (double)most) * (double)n / (double)most;
+        before = most;
+    }
+    return VIDI_OK;
+}
+
+static int measure_kinds(const lab_settings *settings, uint64_t run, bool lookups, double *numbers)
+{
+    uint64_t n = lab_multilayer_urls(settings, LAB_LAYERS_PART);
+    lab_multilayer_pool in = {0}, others = {0};
+    int code = lab_multilayer_pool_make(&in, settings, run, (lab_multilayer_choice){0, 1, n, false});
+    if (code == VIDI_OK)
+        code = lab_multilayer_pool_make(&others, settings, run,
+                                        (lab_multilayer_choice){n, 1, n < ASKED ? n : ASKED, false});
+    for (size_t row = 0; code == VIDI_OK && row < ROWS; row++) {
+        vidi_set *set;
+        code = make_set(&set, settings, run, row);
+        if (code == VIDI_OK)
+            code = time_kind(set, row, &in, &others, lookups, settings, numbers + row * COLUMNS);
+        vidi_close(set);
+    }
+    lab_multilayer_pool_free(&in);
+    lab_multilayer_pool_free(&others);
+    return code;
+}
+
+int lab_multilayer_insert_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure_kinds(settings, run, false, numbers);
+}
+
+int lab_multilayer_query_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure_kinds(settings, run, true, numbers);
+}
+
+/* ---- the original's seconds ---- */
+
+enum { CLASSIC_INSERT, LAYERED_INSERT, CLASSIC_QUERY, LAYERED_QUERY, INSERT_RATIO, QUERY_RATIO, SLOWER_COLUMNS };
+
+const char *const lab_multilayer_slower_columns[] = {"classic inserts",
+                                                     "multilayer inserts",
+                                                     "classic lookups",
+                                                     "multilayer lookups",
+                                                     "insert ratio",
+                                                     "lookup ratio",
+                                                     NULL};
+
+static uint64_t slower_urls(const lab_settings *settings, size_t size)
+{
+    return (uint64_t)((double)lab_multilayer_urls(settings, LAB_LAYERS_PART) * lab_multilayer_size(size) /
+                      LAB_LAYERS_LEAST);
+}
+
+static int make_both(vidi_set *sets[2], const lab_settings *settings, uint64_t run)
+{
+    double m = lab_multilayer_bits((double)lab_multilayer_urls(settings, LAB_LAYERS_PART), LAB_LAYERS_LEAST);
+    LAB_TRY(lab_multilayer_set(&sets[0], settings, run, "classic", "m=%.0f,k=%d", m, LAB_LAYERS_K));
+    return lab_multilayer_set(&sets[1], settings, run, "multilayer", "m=%.0f,k=%d" LAB_LAYERS_PARAMS, m, LAB_LAYERS_K);
+}
+
+/* The two take turns, so that a disturbance affects both. Gives seconds for the original's number of URLs. */
+static int time_both(vidi_set *sets[2], const lab_settings *settings, uint64_t run, const lab_multilayer_pool *in,
+                     double *numbers)
+{
+    double adds[2] = {0, 0};
+    uint64_t before = 0;
+    for (size_t size = 0; size < LAB_LAYERS_SIZES; size++, numbers += SLOWER_COLUMNS) {
+        uint64_t n = slower_urls(settings, size), step = n / ASKED + 1;
+        lab_multilayer_pool asked;
+        int code = lab_multilayer_pool_make(&asked, settings, run, (lab_multilayer_choice){0, step, n / step, true});
+        for (size_t i = 0; code == VIDI_OK && i < 2; i++) {
+            double lookups = 0;
+            code = lab_texts_time_adds(sets[i], in->urls + before, n - before, &adds[i]);
+            if (code == VIDI_OK)
+                code = lab_texts_time_lookups(sets[i], asked.urls, asked.count, &lookups);
+            numbers[CLASSIC_INSERT + i] = adds[i] / (double)n * lab_multilayer_size(size) * 1e-9;
+            numbers[CLASSIC_QUERY + i] = lookups / (double)asked.count * lab_multilayer_size(size) * 1e-9;
+        }
+        lab_multilayer_pool_free(&asked);
+        LAB_TRY(code);
+        numbers[INSERT_RATIO] = numbers[LAYERED_INSERT] / numbers[CLASSIC_INSERT];
+        numbers[QUERY_RATIO] = numbers[LAYERED_QUERY] / numbers[CLASSIC_QUERY];
+        before = n;
+    }
+    return VIDI_OK;
+}
+
+int lab_multilayer_slower_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    vidi_set *sets[2] = {NULL, NULL};
+    lab_multilayer_pool in;
+    int code = lab_multilayer_pool_make(
+        &in, settings, run, (lab_multilayer_choice){0, 1, slower_urls(settings, LAB_LAYERS_SIZES - 1), false});
+    if (code == VIDI_OK)
+        code = make_both(sets, settings, run);
+    if (code == VIDI_OK)
+        code = time_both(sets, settings, run, &in, numbers);
+    vidi_close(sets[0]);
+    vidi_close(sets[1]);
+    lab_multilayer_pool_free(&in);
+    return code;
+}
+
+/* Machines differ, so the published seconds are only shown; a remark compares their ratios. */
+void lab_multilayer_slower_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                                 const double *numbers, lab_entry *entry)
+{
+    (void)settings;
+    (void)numbers;
+    size_t first = column == QUERY_RATIO ? CLASSIC_QUERY : CLASSIC_INSERT;
+    if (column < INSERT_RATIO) {
+        entry->printed = lab_published_find(lab_published_all, study->id, entry->row, entry->column);
+        entry->published = entry->printed ? lab_figure_read(entry->printed).percent : (double)NAN;
+        return;
+    }
+    lab_figure classic =
+        lab_figure_read(lab_published_find(lab_published_all, study->id, study->rows[row], study->columns[first]));
+    lab_figure layered =
+        lab_figure_read(lab_published_find(lab_published_all, study->id, study->rows[row], study->columns[first + 1]));
+    if (classic.given && layered.given)
+        snprintf(entry->remark, sizeof entry->remark, "the ratio of the published seconds is %.2f",
+                 layered.percent / classic.percent);
+}
