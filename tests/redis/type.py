@@ -72,13 +72,15 @@ def migrate():
 
 @case("the digest tells contents apart")
 def digests():
+    # Ten items for filters that may take a single one for seen by chance.
     with Server() as server:
         client = server.client()
         values.fill(client)
         for key, change in (("kind:fingerprint", ["VIDI.ADD", "kind:fingerprint", values.url(1, "x")]),
-                            ("kind:classic", ["VIDI.ADD", "kind:classic", values.url(1, "x")]),
+                            ("kind:classic", ["VIDI.MADD", "kind:classic", *values.urls(10, "x")]),
                             ("kind:list", ["VIDI.ADD", "kind:list", values.url(1, "x")]),
-                            ("bf", ["BF.ADD", "bf", "x"]), ("cf", ["CF.ADD", "cf", 1]), ("cf", ["CF.DEL", "cf", 1]),
+                            ("bf", ["BF.MADD", "bf", *range(1000, 1010)]),
+                            ("cf", ["CF.ADD", "cf", 1]), ("cf", ["CF.DEL", "cf", 1]),
                             ("claimed", ["VIDI.CLAIM", "claimed", "w", values.HOUR, values.url(1, "x"), ""])):
             before = digest(client, key)
             client(*change)
