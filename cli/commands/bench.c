@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pipeline/lines.h"
+#include "pipeline/input/lines.h"
 #include "ui/options.h"
 #include "ui/output.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pipeline/canon_options.h"
-#include "pipeline/lines.h"
+#include "pipeline/options/canon_options.h"
+#include "pipeline/input/lines.h"
 #include "ui/options.h"
 #include "ui/output.h"
 

@@ -12,7 +12,7 @@
 
 #include "common/files.h"
 #include "ui/options.h"
-#include "pipeline/redis_load.h"
+#include "pipeline/output/redis_load.h"
 #include "pipeline/state.h"
 
 #define NEW_SUFFIX ".new"

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pipeline/canon_options.h"
+#include "pipeline/options/canon_options.h"
 #include "pipeline/job.h"
 #include "ui/options.h"
-#include "pipeline/set_options.h"
+#include "pipeline/options/set_options.h"
 
 typedef struct has_options {
     cli_extract_options extract;

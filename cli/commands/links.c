@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "crawler/html/html.h"
-#include "pipeline/input.h"
+#include "pipeline/input/input.h"
 #include "ui/options.h"
 #include "ui/output.h"
 

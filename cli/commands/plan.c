@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pipeline/set_options.h"
+#include "pipeline/options/set_options.h"
 #include "ui/options.h"
 #include "ui/output.h"
 #include "ui/plan_plot.h"

@@ -6,7 +6,7 @@
  */
 #include <unistd.h>
 
-#include "pipeline/canon_options.h"
+#include "pipeline/options/canon_options.h"
 #include "pipeline/job.h"
 #include "pipeline/state.h"
 #include "ui/options.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "crawler/robots/robots.h"
-#include "pipeline/lines.h"
+#include "pipeline/input/lines.h"
 #include "ui/options.h"
 #include "ui/output.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "crawler/sitemap/sitemap.h"
-#include "pipeline/input.h"
+#include "pipeline/input/input.h"
 #include "ui/options.h"
 #include "ui/output.h"
 

@@ -9,8 +9,8 @@
 #ifndef VIDI_CLI_PIPELINE_JOB_H
 #define VIDI_CLI_PIPELINE_JOB_H
 
-#include "pipeline/delivery.h"
-#include "pipeline/print.h"
+#include "pipeline/output/delivery.h"
+#include "pipeline/output/print.h"
 #include "ui/live_file.h"
 #include "ui/run_statistics.h"
 #include "ui/watch.h"

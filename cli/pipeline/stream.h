@@ -15,8 +15,8 @@
 #ifndef VIDI_CLI_PIPELINE_STREAM_H
 #define VIDI_CLI_PIPELINE_STREAM_H
 
-#include "pipeline/extract.h"
-#include "pipeline/lines.h"
+#include "pipeline/input/extract.h"
+#include "pipeline/input/lines.h"
 
 typedef struct cli_slot {
     cli_block block;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lab/program/program.h"
-#include "pipeline/lines.h"
+#include "pipeline/input/lines.h"
 #include "ui/output.h"
 #include "ui/watch.h"
 

@@ -14,6 +14,9 @@ BEGIN {
     inside_users = "lab bench fuzz"
     front_ends = "cli lab crawler redis python bench fuzz" # they may use common/
     crawler_commands = "links robots sitemap" # the files cli/commands/NAME.c that use a reader
+    may["cli/pipeline/input"] = "input"
+    may["cli/pipeline/options"] = "input options"
+    may["cli/pipeline/output"] = "input output"
     may["crawler/encoding"] = may["crawler/base"] = may["crawler/robots"] = may["crawler/sitemap"] = ""
     may["crawler/html"] = "encoding"
     may["crawler/http"] = "base html"
@@ -38,7 +41,7 @@ function room(path) {
 # name; of base, any. Commands include such headers, too; benchmarks and fuzzers may look inside.
 function allowed_crawler(file, part, header,    command, folder, own, offers) {
     command = file
-    gsub(/^cli\/commands\/|(_[^\/]*)?\.[ch]$/, "", command)
+    gsub(/^cli\/commands\/|(_[^\/]*)?\.[ch]$|\/.*/, "", command)
     folder = header
     gsub(/^crawler\/|\/[^\/]*$/, "", folder)
     offers = folder == "base" || header == "crawler/" folder "/" folder ".h"
@@ -52,10 +55,19 @@ function allowed_crawler(file, part, header,    command, folder, own, offers) {
     return offers && (command == "crawl" || has(crawler_commands, command) && command != "" && folder != "base")
 }
 
+# Whether a file of the program may include a header of pipeline/ as far as the rooms input, output and options go.
+function allowed_pipeline(file, header,    own, room_of_header) {
+    own = file
+    sub(/\/[^\/]*$/, "", own)
+    room_of_header = header
+    gsub(/^pipeline\/|\/?[^\/]*$/, "", room_of_header)
+    return !(own in may) || room_of_header == "" || has(may[own], room_of_header)
+}
+
 # Code above the library may include its own folder, the public header, and at most one other header of the library.
 function allowed_above(file, part, header, folder) {
     if (file ~ /^lab\/program\//)
-        return has("lab ui", folder) || header == "pipeline/lines.h"
+        return has("lab ui", folder) || header == "pipeline/input/lines.h"
     if (header == "inside/inside.h")
         return has(inside_users, part)
     if (header == "lab/peers/peer_filters.h" && part == "bench")
@@ -64,6 +76,8 @@ function allowed_above(file, part, header, folder) {
         return 1
     if (folder == "crawler")
         return allowed_crawler(file, part, header)
+    if (part == "cli" && folder == "pipeline")
+        return allowed_pipeline(file, header)
     return folder == part || has(may[part], folder)
 }
 

@@ -3,8 +3,8 @@
 # Code above lib/ may include its own folder and the public header; lab, bench and fuzz also lib/inside/inside.h, which
 # includes no header of lib/. common/ is below the front ends and beside lib/: it includes libc alone. lab/program also
 # includes the program's ui; bench may include lab/peers/peer_filters.h.
-# Only the crawler's commands include headers of the crawler, whose folders have directions of their own. No kind
-# includes another kind's header.
+# Only the crawler's commands include headers of the crawler, whose folders have directions of their own, and so have
+# the rooms of cli/pipeline. No kind includes another kind's header.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -99,7 +99,7 @@ cli/commands/lab.c "lab/engine/lab.h"
 cli/ui/lab.c "lab/engine/lab.h"
 lab/program/x.c "base/base.h"
 lab/program/x.c "lib/inside/inside.h"
-lab/program/x.c "commands/crawl.h"
+lab/program/x.c "commands/crawl/crawl.h"
 lab/program/x.c "pipeline/job.h"
 lab/engine/x.c "ui/output.h"
 lab/x.c "base/base.h"
@@ -159,7 +159,7 @@ crawler/frontier/x.c "crawler/ledger/ledger.h"
 crawler/harvest/x.c "crawler/crawl/crawl.h"
 crawler/harvest/x.c "crawler/fetch/addresses.h"
 crawler/politeness/x.c "crawler/fetch/fetch.h"
-cli/commands/crawl.c "crawler/crawl/keeper.h"
+cli/commands/crawl/crawl.c "crawler/crawl/keeper.h"
 cli/commands/links.c "crawler/base/bytes.h"
 LIST
 while read -r file include; do
@@ -168,7 +168,7 @@ done <<'LIST'
 crawler/harvest/x.c "crawler/fetch/fetch.h"
 crawler/crawl/x.c "crawler/politeness/politeness.h"
 crawler/fetch/x.c "crawler/base/bytes.h"
-cli/commands/crawl_report.c "crawler/report/report.h"
+cli/commands/crawl/crawl_report.c "crawler/report/report.h"
 lib/base/x.c "vidi/vidi.h"
 lib/hash/x.c "base/base.h"
 lib/filters/x.c "hash/positions.h"
@@ -194,7 +194,7 @@ lab/x.c "lab/engine/lab.h"
 lab/engine/filter_run.c "lib/inside/inside.h"
 lab/program/x.c "lab/engine/lab.h"
 lab/program/x.c "ui/output.h"
-lab/program/x.c "pipeline/lines.h"
+lab/program/x.c "pipeline/input/lines.h"
 cli/commands/robots.c "crawler/robots/robots.h"
 fuzz/fuzz_robots.c "crawler/robots/robots.h"
 crawler/robots/x.c "crawler/robots/robots.h"

@@ -1,0 +1,215 @@
+/*
+ * vidi crawl: fetches pages and the pages that they link to, each once, politely, and through crashes. The work is done
+ * in crawler/; this file has the options.
+ */
+#include "commands/crawl/crawl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/options/canon_options.h"
+#include "ui/options.h"
+
+#define FIELD(name) offsetof(cli_crawl_options, name)
+
+static const cli_option options_table[] = {
+    {"state", 's', CLI_TEXT, FIELD(set.state), "DIR", "Keep the crawl in this folder, so it can be continued",
+     "Created if it does not exist. It holds the archive, a database of all URLs (crawl.db, for SQLite) and the set "
+     "of seen URLs. However the program ends, the same command continues the crawl where it stopped. Without this "
+     "option nothing is kept: the crawl lives in a temporary folder below TMPDIR, which is removed at the end.",
+     0},
+    {"contact", 0, CLI_TEXT, FIELD(contact), "WHO", "Your mail address or web page, sent with every request",
+     "Without it, public addresses are refused: the people whose servers you visit must be able to reach you.", 0},
+    {"seeds", 0, CLI_TEXTS, FIELD(seed_files), "FILE", "Read seeds from a file, one per line",
+     "May be given several times; '-' means standard input. Packed files are unpacked.", 0},
+    {"scope", 0, CLI_TEXT, FIELD(scope), "WHAT", "Follow links within: host, site or prefix [host]",
+     "'host' means the hosts of the seeds, 'site' their registrable domains with all subdomains, and 'prefix' the "
+     "URLs that begin like a seed up to its last slash.",
+     0},
+    {"include", 0, CLI_TEXTS, FIELD(include), "GLOB", "Follow only links that match; may be repeated",
+     "'*' matches any characters and '?' exactly one. A pattern that begins with '/' is compared with path and "
+     "query, any other pattern with the whole URL. Seeds need not match.",
+     0},
+    {"exclude", 0, CLI_TEXTS, FIELD(exclude), "GLOB", "Skip links that match; may be repeated", NULL, 0},
+    {"depth", 0, CLI_WHOLE, FIELD(depth), "N", "Follow links N levels deep; 0: seeds only",
+     "Pages are then fetched level by level, so the depth of a page is its shortest distance from a seed.", UINT32_MAX},
+    {"max-pages", 0, CLI_COUNT, FIELD(max_pages), "N", "Stop after N responses, over all runs", NULL, 0},
+    {"max-time", 0, CLI_REAL, FIELD(max_time), "SECONDS", "Stop this run after this many seconds", NULL, 0},
+    {"max-bytes", 0, CLI_BYTES, FIELD(max_bytes), "SIZE", "Stop after this many bytes of bodies, over all runs", NULL,
+     0},
+    {"resources", 0, CLI_FLAG, FIELD(resources), NULL, "Also fetch images, scripts, styles and media", NULL, 0},
+    {"check", 0, CLI_FLAG, FIELD(check), NULL, "Find broken links; exit with 1 if there are any",
+     "Prints each broken link with every page that contains it. Links out of scope are requested once, with HEAD and "
+     "if that fails with GET, and are not followed. The statuses 401, 403 and 429, and URLs that robots.txt forbids, "
+     "count as unknown, not as broken.",
+     0},
+    {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the final report as one JSON object",
+     "It goes to standard output and is the same as from 'vidi crawl report --json'; with --check it includes the "
+     "broken links.",
+     0},
+    {"jsonl", 0, CLI_TEXT, FIELD(jsonl), "FILE|-", "Write a JSON object for each finished URL",
+     "A line has url, status, type, bytes, depth, referrer, redirect, digest, links, seconds, error, reason and kind "
+     "(page, seed, sitemap or outside); a field without a value is null. The file belongs to the state: after a "
+     "crash, lines that were not committed are cut off. '-' is standard output.",
+     0},
+    {"rebuild-seen", 0, CLI_FLAG, FIELD(rebuild_seen), NULL, "Make the set of seen URLs again from the database",
+     "For a crawl that is refused because its set (DIR/seen) is damaged, or is older or newer than the database, as "
+     "after restoring a backup. The old set is kept as DIR/seen.old.1. Pages that the database does not know are "
+     "fetched again; none is lost.",
+     0},
+    {"no-store", 0, CLI_FLAG, FIELD(no_store), NULL, "Do not archive pages", NULL, 0},
+    {"no-sitemaps", 0, CLI_FLAG, FIELD(no_sitemaps), NULL, "Ignore the sitemaps that robots.txt names", NULL, 0},
+    {"agent", 0, CLI_TEXT, FIELD(agent), "NAME", "Name of the crawler, also in robots.txt [vidi]", NULL, 0},
+    {"delay", 0, CLI_AMOUNT, FIELD(delay), "SECONDS", "Pause between two requests to a host [1 or more]",
+     "By default a second, or five times as long as the last response took, but at most 30 seconds. A longer "
+     "Crawl-delay in robots.txt is always obeyed; a host that asks for more than a minute is left out.",
+     0},
+    {"per-host", 0, CLI_COUNT, FIELD(per_host), "N", "Concurrent requests to one host [1]", NULL, 64},
+    {"retries", 0, CLI_WHOLE, FIELD(retries), "N", "Retries after temporary failures [3]", NULL, 100},
+    {"header", 0, CLI_TEXTS, FIELD(headers), "LINE", "Send a header to the seeds' hosts; may be repeated",
+     "For example 'Accept-Language: en'. It is sent to the seeds' origins only, and its value is masked in the "
+     "archive and everywhere else. So is a user:password@ in a seed, which is sent as Authorization.",
+     0},
+    {"ca-file", 0, CLI_TEXT, FIELD(ca_file), "FILE", "Trust the certificates in this file [the system's]", NULL, 0},
+    {"allow-net", 0, CLI_TEXTS, FIELD(allow_net), "NET", "Visit this network although it is not public",
+     "A network such as 192.168.0.0/16, an address, or the word private or loopback. May be given several times. "
+     "Without it, addresses that are not public are refused, even if a public name resolves to them.",
+     0},
+    {"resolve", 0, CLI_TEXTS, FIELD(resolve), "HOST=ADDR", "Use this address for a host; may be repeated",
+     "Separate several addresses with commas.", 0},
+    {"connections", 0, CLI_COUNT, FIELD(connections), "N", "Concurrent requests to all hosts together [64]", NULL,
+     4096},
+    {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Threads that read pages [processors, at most 4]", NULL, 256},
+    {"connect-timeout", 0, CLI_REAL, FIELD(connect_timeout), "SECONDS", "Longest time to connect [10]", NULL, 0},
+    {"silence-timeout", 0, CLI_REAL, FIELD(silence_timeout), "SECONDS", "Longest time without a byte [30]", NULL, 0},
+    {"total-timeout", 0, CLI_REAL, FIELD(total_timeout), "SECONDS", "Longest time for a whole response [300]", NULL, 0},
+    {"max-host-pages", 0, CLI_COUNT, FIELD(max_host_pages), "N", "Most pages to fetch from one host [1e6]", NULL, 0},
+    {"max-queries", 0, CLI_COUNT, FIELD(max_queries), "N", "Most different queries for one path [10000]", NULL, 0},
+    {"max-url", 0, CLI_COUNT, FIELD(max_url), "N", "Longest URL to follow, in bytes [2048]", NULL, 1 << 20},
+    {"max-repeat", 0, CLI_COUNT, FIELD(max_repeat), "N", "Times a segment may occur in one path [3]", NULL, 1 << 20},
+    {"max-redirects", 0, CLI_COUNT, FIELD(max_redirects), "N", "Redirects to follow in a row [20]", NULL, 1 << 20},
+    {"max-body", 0, CLI_BYTES, FIELD(max_body), "SIZE", "Largest response body, as sent [16MiB]", NULL, 0},
+    {"max-unpacked", 0, CLI_BYTES, FIELD(max_unpacked), "SIZE", "Largest response body, unpacked [64MiB]", NULL, 0},
+    {"kind", 0, CLI_TEXT, FIELD(set.kind), "NAME", "Kind of set that remembers the URLs",
+     "'vidi kinds' lists them. A state keeps the kind that it was created with.", 0},
+    {"param", 0, CLI_PAIRS, FIELD(set.params), "NAME=VALUE", "Parameter of the kind; may be given several times", NULL,
+     0},
+    {"capacity", 0, CLI_COUNT, FIELD(set.capacity), "N", "Number of different URLs to expect",
+     "Kinds that cannot grow need it.", 0},
+    {"lost", 0, CLI_AMOUNT, FIELD(set.lost), "L", "Number of pages that may be lost; 0: none",
+     "With --capacity or --memory, uses the best plan that expects to lose no more (see 'vidi plan').", 0},
+    {"error", 0, CLI_PROBABILITY, FIELD(set.error), "E", "Probability that a new URL is taken for seen [1e-6]", NULL,
+     0},
+    {"memory", 0, CLI_BYTES, FIELD(set.memory), "SIZE", "Memory for the set, like 500M, 2GiB or 2GB", NULL, 0},
+    {"canon", 0, CLI_TEXT, FIELD(set.canon), "P", CLI_CANON_SUMMARY,
+     CLI_CANON_DETAILS " URLs are fetched as they were found; of several with the same form, only the first is.", 0},
+    {"tracking", 0, CLI_TEXT, FIELD(set.tracking), "FILE", CLI_TRACKING_SUMMARY, CLI_TRACKING_DETAILS, 0},
+    {"progress", 0, CLI_FLAG, FIELD(progress), NULL, "Show a progress line on standard error",
+     "This is the default if standard error is a terminal. SIGUSR1 prints it once.", 0},
+    {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Print only errors: no progress, warnings or summary", NULL, 0},
+    {"color", 0, CLI_TEXT, FIELD(color), "WHEN", "Colours on standard error: auto, always, never [auto]", NULL, 0},
+    CLI_OPTIONS_END,
+};
+
+static const cli_crawl_options defaults = {
+    .set = {.lost = -1, .fixed = true}, .depth = CLI_CRAWL_ANY_DEPTH, .delay = -1, .retries = 3};
+
+/* 'report', 'cdxj' and 'check' take no options of a crawl: one that they would ignore is an error. */
+static int check_looking(const cli_crawl_options *options, const char *action)
+{
+    for (const cli_option *option = options_table; strcmp(option->name, "help") != 0; option++) {
+        bool taken = strcmp(option->name, "json") == 0 && strcmp(action, "report") == 0;
+        if (!taken && cli_option_is_given(option, options, &defaults))
+            return cli_error("--%s is not an option of 'vidi crawl %s'", option->name, action);
+    }
+    return CLI_OK;
+}
+
+static int look(const cli_crawl_options *options, cli_words words)
+{
+    const char *action = words.list[0];
+
+    if (check_looking(options, action) != CLI_OK)
+        return CLI_ERROR;
+    if (words.count != 2)
+        return cli_error("'vidi crawl %s' needs the folder of one crawl, the DIR of --state", action);
+    if (strcmp(action, "check") == 0)
+        return cli_crawl_check(words.list[1]);
+    return strcmp(action, "report") == 0 ? cli_crawl_report(words.list[1], options->json)
+                                         : cli_crawl_cdxj(words.list[1]);
+}
+
+static int crawl_anew_or_go_on(const cli_crawl_options *options, cli_words words)
+{
+    cli_crawl_request request = {0};
+
+    if (cli_color_set(options->color) != CLI_OK)
+        return CLI_ERROR;
+    if (options->quiet)
+        cli_warnings_off();
+    int status = cli_crawl_request_make(&request, options, words);
+    if (status == CLI_OK)
+        status = cli_crawl_run(&request, options);
+    cli_crawl_request_free(&request);
+    return status;
+}
+
+static void options_free(cli_crawl_options *options)
+{
+    cli_words *lists[] = {&options->seed_files, &options->include,   &options->exclude,
+                          &options->headers,    &options->allow_net, &options->resolve};
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        free(lists[i]->list);
+    free(options->set.params);
+}
+
+static bool is_action(const char *word)
+{
+    return strcmp(word, "report") == 0 || strcmp(word, "cdxj") == 0 || strcmp(word, "check") == 0;
+}
+
+static int run(const cli_command *self, cli_words words)
+{
+    cli_crawl_options options = defaults;
+    int status = cli_options_parse(self, &words, &options);
+
+    if (status == CLI_GO_ON && words.count > 0 && is_action(words.list[0]))
+        status = look(&options, words);
+    else if (status == CLI_GO_ON)
+        status = crawl_anew_or_go_on(&options, words);
+    options_free(&options);
+    return status;
+}
+
+const cli_command cli_crawl = {
+    .name = "crawl",
+    .summary = "Crawl sites: archive them, check their links",
+    .usage = "vidi crawl [OPTION]... SEED... | (report [--json] | cdxj | check) DIR",
+    .about = "Fetches the seeds and the pages they link to, each once, and archives them.",
+    .details =
+        "A crawl stays on the hosts of the seeds, obeys robots.txt, requests one page at a time from a host with a "
+        "pause in between, and waits when a server asks it to. Pages are stored as they came, as WARC files in "
+        "DIR/archive.\n"
+        "'vidi crawl report' tells what became of a crawl, even while it runs: what was fetched, what was not and "
+        "why, and the broken links if it was made with --check. 'vidi crawl cdxj' prints the index of its archive, "
+        "for players such as pywb. 'vidi crawl check' verifies every byte that a crawl has kept.\n"
+        "SIGINT and SIGTERM end a crawl cleanly, and a crash or a power cut loses nothing. Either way the same "
+        "command continues it: no page is skipped, and no page that was stored is fetched again.\n"
+        "The exit status is 0 if nothing is left to fetch; 1 if --check found a broken link; 2 after an error, or if "
+        "no seed could be fetched; 3 if the crawl ended at a limit and URLs are left. 'vidi crawl check' exits with 0 "
+        "if all is well, and with 1 if something is damaged or missing.",
+    .examples = "  vidi crawl --contact me@example.org --state site https://example.org/\n"
+                "  vidi crawl report site\n"
+                "  vidi crawl cdxj site > index.cdxj\n"
+                "  vidi crawl check site\n"
+                "  vidi crawl --check --contact me@example.org https://example.org/\n"
+                "  vidi crawl --check --allow-net loopback http://localhost:8000/\n"
+                "  vidi crawl --contact me@example.org --depth 2 --jsonl - https://example.org/\n"
+                "  vidi sitemap map.xml | vidi crawl --contact me@example.org --depth 0 -s DIR -\n",
+    .options = options_table,
+    .common = "state contact scope include exclude depth max-pages max-time resources check json jsonl no-store delay "
+              "allow-net progress quiet help",
+    .operand = "SEED",
+    .run = run,
+};

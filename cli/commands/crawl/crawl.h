@@ -1,0 +1,158 @@
+/*
+ * vidi crawl: what its files share.
+ *
+ *   crawl.c          the command, its options and their help
+ *   crawl_options.c  checks the options and turns them into those of the crawl
+ *   crawl_seeds.c    the URLs to begin with
+ *   crawl_network.c  --allow-net, --resolve, --header, --agent, --contact
+ *   crawl_run.c      runs the crawl: progress, signals, exit status
+ *   crawl_lines.c    --jsonl: a line for each URL
+ *   crawl_report.c   what became of a crawl, as text and JSON
+ *   crawl_broken.c   its broken links, as text and JSON
+ *   crawl_cdxj.c     the index of its archive
+ *   crawl_check.c    verifies everything that it has kept
+ */
+#ifndef VIDI_CLI_COMMANDS_CRAWL_CRAWL_H
+#define VIDI_CLI_COMMANDS_CRAWL_CRAWL_H
+
+#include "cli.h"
+#include "crawler/crawl/crawl.h"
+#include "crawler/report/report.h"
+#include "pipeline/options/set_options.h"
+#include "ui/output.h"
+
+/* The command line. */
+typedef struct cli_crawl_options {
+    cli_set_options set; /* its `state` is the folder of the crawl, which has more in it than the set */
+    cli_words seed_files, include, exclude, headers, allow_net, resolve;
+    const char *scope, *jsonl, *contact, *agent, *ca_file, *color;
+    uint64_t depth; /* CLI_CRAWL_ANY_DEPTH: no limit */
+    uint64_t max_pages, max_bytes, max_host_pages, max_queries, max_url, max_repeat, max_redirects, max_body,
+        max_unpacked;
+    uint64_t per_host, retries, connections, threads;
+    double max_time, connect_timeout, silence_timeout, total_timeout; /* seconds; 0: not given */
+    double delay;                                                     /* negative: not given */
+    bool resources, check, json, rebuild_seen, no_store, no_sitemaps, quiet, progress;
+} cli_crawl_options;
+
+#define CLI_CRAWL_ANY_DEPTH UINT64_MAX
+
+/* ---- seeds ---- */
+
+/* Serialised URLs; may have a user name and a password. Begins as {0}. */
+typedef struct cli_crawl_seeds {
+    vidi_str *urls;
+    size_t count, room;
+} cli_crawl_seeds;
+
+/* Reads the words, "-" for standard input, then the files. CLI_OK, or CLI_ERROR with a message. */
+int cli_crawl_seeds_read(cli_crawl_seeds *seeds, cli_words words, cli_words files);
+void cli_crawl_seeds_free(cli_crawl_seeds *seeds);
+
+/* ---- network ---- */
+
+/* A name whose addresses the user has given. */
+typedef struct cli_crawl_host {
+    const char *name;
+    size_t length;
+    const char *addresses; /* with commas between */
+} cli_crawl_host;
+
+/* Begins as {0}. */
+typedef struct cli_crawl_network {
+    fetch_net *nets;
+    size_t net_count;
+    cli_crawl_host *hosts;
+    size_t host_count;
+} cli_crawl_network;
+
+/* Checks the options about the network. CLI_OK, or CLI_ERROR with a message. */
+int cli_crawl_network_read(cli_crawl_network *network, const cli_crawl_options *options);
+void cli_crawl_network_free(cli_crawl_network *network);
+
+/* A fetch_resolver: knows the names of --resolve and asks the system for all others. The context is the network. */
+int cli_crawl_resolve(void *context, const char *host, fetch_address *addresses, int room);
+
+/* ---- lines ---- */
+
+typedef struct cli_crawl_lines {
+    cli_out out; /* every line is built here */
+} cli_crawl_lines;
+
+void cli_crawl_lines_open(cli_crawl_lines *lines);
+void cli_crawl_lines_close(cli_crawl_lines *lines);
+
+/* For crawl_options.line. The context is the cli_crawl_lines. */
+int cli_crawl_line(void *context, const crawl_outcome *outcome, bytes *to);
+
+/* ---- everything together ---- */
+
+/* The options of the crawl, and all that they point to. Begins as {0}. */
+typedef struct cli_crawl_request {
+    crawl_options crawl;
+    cli_crawl_seeds seeds;
+    cli_crawl_network network;
+    cli_crawl_lines lines;
+    char *tracking;
+    vidi_plan_entry chosen;
+    char *temporary; /* a folder to remove at the end; NULL: the user has named one */
+} cli_crawl_request;
+
+/* CLI_OK, or CLI_ERROR with a message. Call cli_crawl_request_free in either case. */
+int cli_crawl_request_make(cli_crawl_request *request, const cli_crawl_options *options, cli_words words);
+void cli_crawl_request_free(cli_crawl_request *request);
+
+/* Returns the exit status. */
+int cli_crawl_run(cli_crawl_request *request, const cli_crawl_options *options);
+
+/* ---- what became of a crawl ---- */
+
+enum { CLI_CRAWL_REASONS = 32 };
+
+/* Numbers by reason. */
+typedef struct cli_crawl_reasons {
+    struct {
+        char name[24];
+        uint64_t count;
+    } list[CLI_CRAWL_REASONS];
+    size_t count;
+} cli_crawl_reasons;
+
+uint64_t cli_crawl_reason_count(const cli_crawl_reasons *reasons, const char *name);
+
+typedef struct cli_crawl_account {
+    report *report;
+    report_totals totals;
+    cli_crawl_reasons statuses; /* responses by status */
+    cli_crawl_reasons urls;     /* URLs that got no response */
+    cli_crawl_reasons links;    /* links that never became URLs of the crawl */
+    bool checked;               /* a run was made with --check */
+    bool at_host_limit;         /* a host is parked because of --max-host-pages */
+} cli_crawl_account;
+
+/* Opens the folder of a crawl. CLI_OK, or CLI_ERROR with a message. */
+int cli_crawl_report_open(report **made, const char *folder);
+
+/* The same, and reads its numbers. Call cli_crawl_account_close in either case. */
+int cli_crawl_account_open(cli_crawl_account *account, const char *folder);
+void cli_crawl_account_close(cli_crawl_account *account);
+
+/* Prints why seeds could not be fetched, and warns of those that were answered with an error: a few of them. */
+void cli_crawl_explain_seeds(const cli_crawl_account *account);
+void cli_crawl_warn_of_seeds(const cli_crawl_account *account);
+
+/* The table of `vidi crawl report` and of the end of a crawl; `left` says how to continue. */
+int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, const char *left);
+/* One object, with the broken links in it. CLI_OK, or CLI_ERROR with a message. */
+int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out);
+
+/* Broken links and the pages that have them: as text, or as a field of a JSON object that is open. */
+int cli_crawl_broken_text(const cli_crawl_account *account, cli_out *out);
+int cli_crawl_broken_json(const cli_crawl_account *account, cli_json *json);
+
+/* 'vidi crawl report FOLDER', 'vidi crawl cdxj FOLDER', 'vidi crawl check FOLDER'. Return the exit status. */
+int cli_crawl_report(const char *folder, bool json);
+int cli_crawl_cdxj(const char *folder);
+int cli_crawl_check(const char *folder);
+
+#endif

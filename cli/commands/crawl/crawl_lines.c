@@ -1,0 +1,97 @@
+/*
+ * --jsonl: one JSON object a line for each URL that has been dealt with. Every object has the same fields in the same
+ * order; what there is not is null, so that a column of a table is a field of every line. A URL that got no response
+ * has a reason instead of a status.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/crawl/crawl.h"
+
+static int append(cli_out *out, const char *text, size_t length)
+{
+    return bytes_append(out->context, text, length) == VIDI_OK ? 0 : ENOMEM;
+}
+
+void cli_crawl_lines_open(cli_crawl_lines *lines)
+{
+    cli_out_init(&lines->out, -1);
+    lines->out.send = append;
+}
+
+void cli_crawl_lines_close(cli_crawl_lines *lines)
+{
+    free(lines->out.buffer);
+    lines->out.buffer = NULL;
+}
+
+static void text_or_null(cli_json *json, const char *key, vidi_str text)
+{
+    if (text.ptr && text.len > 0)
+        cli_json_text(json, key, text);
+    else
+        cli_json_null(json, key);
+}
+
+static void string_or_null(cli_json *json, const char *key, const char *text)
+{
+    text_or_null(json, key, (vidi_str){text, text ? strlen(text) : 0});
+}
+
+static void count_or_null(cli_json *json, const char *key, uint64_t count, bool known)
+{
+    if (known)
+        cli_json_count(json, key, count);
+    else
+        cli_json_null(json, key);
+}
+
+static const char *kind_name(frontier_kind kind)
+{
+    static const char *const names[] = {[FRONTIER_PAGE] = "page",
+                                        [FRONTIER_SEED] = "seed",
+                                        [FRONTIER_SITEMAP] = "sitemap",
+                                        [FRONTIER_OUTSIDE] = "outside"};
+    return (size_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
+}
+
+static void put(cli_json *json, const crawl_outcome *outcome)
+{
+    const ledger_outcome *row = &outcome->row;
+    bool answered = row->status != 0;
+
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "url", outcome->url);
+    count_or_null(json, "status", (uint64_t)row->status, answered);
+    text_or_null(json, "type", row->type);
+    count_or_null(json, "bytes", row->bytes, answered);
+    cli_json_count(json, "depth", outcome->depth);
+    text_or_null(json, "referrer", outcome->referrer);
+    text_or_null(json, "redirect", row->redirect);
+    string_or_null(json, "digest", row->digest);
+    count_or_null(json, "links", row->links, answered);
+    if (answered)
+        cli_json_real(json, "seconds", row->seconds);
+    else
+        cli_json_null(json, "seconds");
+    string_or_null(json, "error", row->error);
+    string_or_null(json, "reason", row->reason);
+    string_or_null(json, "kind", kind_name(outcome->kind));
+    cli_json_close(json, '}');
+}
+
+int cli_crawl_line(void *context, const crawl_outcome *outcome, bytes *to)
+{
+    cli_crawl_lines *lines = context;
+    cli_json json = {&lines->out, false};
+
+    if (!lines->out.buffer)
+        return VIDI_EMEMORY;
+    lines->out.error = 0;
+    lines->out.used = 0;
+    lines->out.context = to;
+    put(&json, outcome);
+    cli_out_text(&lines->out, "\n");
+    return cli_out_flush(&lines->out) == CLI_OK ? VIDI_OK : VIDI_EMEMORY;
+}

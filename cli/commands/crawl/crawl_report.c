@@ -1,0 +1,333 @@
+/*
+ * What became of a crawl: the table at its end and of 'vidi crawl report', and the same as one JSON object.
+ *
+ * Every URL that the set answered NEW for is in exactly one of three numbers: fetched (it got a response, whatever the
+ * status), failed (it got none, for a reason) and queue. Links that never became URLs of the crawl, because they are
+ * out of scope for example, are counted by reason, too. The object's `skipped` has both together; `skipped_urls` and
+ * `skipped_links` tell them apart.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands/crawl/crawl.h"
+#include "crawler/base/sql.h"
+#include "ui/run_statistics.h"
+
+/* ---- reading ---- */
+
+static int take_reason(void *context, const char *name, uint64_t count)
+{
+    cli_crawl_reasons *reasons = context;
+
+    if (reasons->count == CLI_CRAWL_REASONS)
+        return 0;
+    snprintf(reasons->list[reasons->count].name, sizeof reasons->list->name, "%s", name);
+    reasons->list[reasons->count++].count = count;
+    return 0;
+}
+
+static int visit_statuses(ledger *rows, ledger_visit_count *visit, void *context)
+{
+    sqlite3_stmt *ask = NULL;
+    int error =
+        sql_prepare(ledger_database(rows), &ask,
+                    "SELECT status, count(*) FROM outcomes WHERE reason IS NULL GROUP BY status ORDER BY status");
+    int step = SQLITE_DONE;
+
+    while (error == VIDI_OK && (step = sqlite3_step(ask)) == SQLITE_ROW)
+        visit(context, (const char *)sqlite3_column_text(ask, 0), sql_number(ask, 1));
+    sqlite3_finalize(ask);
+    return error != VIDI_OK ? error : sql_code(step);
+}
+
+static int find_host_limit(ledger *rows, bool *found)
+{
+    sqlite3_stmt *ask = NULL;
+    int error = sql_prepare(ledger_database(rows), &ask, "SELECT 1 FROM hosts WHERE parked LIKE '%--max-host-pages%'");
+    int step = error == VIDI_OK ? sqlite3_step(ask) : SQLITE_DONE;
+
+    *found = step == SQLITE_ROW;
+    sqlite3_finalize(ask);
+    return error != VIDI_OK ? error : sql_code(step);
+}
+
+static int read_account(cli_crawl_account *account)
+{
+    ledger *rows = report_ledger(account->report);
+    int64_t checked = 0;
+    int result = report_total(account->report, &account->totals);
+
+    if (result < 0)
+        return cli_error("%s", report_error(account->report));
+    result = visit_statuses(rows, take_reason, &account->statuses);
+    if (result == VIDI_OK)
+        result = find_host_limit(rows, &account->at_host_limit);
+    if (result == VIDI_OK)
+        result = ledger_reasons(rows, take_reason, &account->urls);
+    if (result == VIDI_OK)
+        result = ledger_skipped(rows, take_reason, &account->links);
+    if (result == VIDI_OK) {
+        result = ledger_get(rows, "check", &checked);
+        result = result == VIDI_EABSENT ? VIDI_OK : result;
+    }
+    account->checked = checked != 0;
+    return result < 0 ? cli_error("%s", ledger_error(rows)) : CLI_OK;
+}
+
+int cli_crawl_report_open(report **made, const char *folder)
+{
+    char why[512];
+    int error = report_open(made, folder, why);
+
+    if (error == VIDI_EABSENT)
+        return cli_error("there is no crawl in %s: %s", folder, why);
+    return error < 0 ? cli_error("%s", why) : CLI_OK;
+}
+
+int cli_crawl_account_open(cli_crawl_account *account, const char *folder)
+{
+    *account = (cli_crawl_account){0};
+    if (cli_crawl_report_open(&account->report, folder) != CLI_OK)
+        return CLI_ERROR;
+    return read_account(account);
+}
+
+void cli_crawl_account_close(cli_crawl_account *account)
+{
+    report_close(account->report);
+    account->report = NULL;
+}
+
+uint64_t cli_crawl_reason_count(const cli_crawl_reasons *reasons, const char *name)
+{
+    for (size_t i = 0; i < reasons->count; i++)
+        if (strcmp(reasons->list[i].name, name) == 0)
+            return reasons->list[i].count;
+    return 0;
+}
+
+/* ---- seeds ---- */
+
+/* Calls tell with a few seeds, by a question that selects url and text. */
+static void ask_about_seeds(const cli_crawl_account *account, const char *question, void (*tell)(vidi_str, vidi_str))
+{
+    sqlite3_stmt *ask = NULL;
+
+    if (sql_prepare(ledger_database(report_ledger(account->report)), &ask, question) != VIDI_OK)
+        return;
+    while (sqlite3_step(ask) == SQLITE_ROW)
+        tell(sql_text(ask, 0), sql_text(ask, 1));
+    sqlite3_finalize(ask);
+}
+
+static void tell_error(vidi_str url, vidi_str why)
+{
+    cli_error("%.*s: %.*s", (int)url.len, url.ptr, (int)why.len, why.ptr);
+}
+
+static void tell_status(vidi_str url, vidi_str status)
+{
+    cli_warning("%.*s was answered with the status %.*s", (int)url.len, url.ptr, (int)status.len, status.ptr);
+}
+
+void cli_crawl_explain_seeds(const cli_crawl_account *account)
+{
+    ask_about_seeds(
+        account,
+        "SELECT url, coalesce(error, CASE reason WHEN 'robots' THEN 'robots.txt forbids it' ELSE reason END)"
+        " FROM pages WHERE kind = 'seed' AND reason IS NOT NULL ORDER BY id LIMIT 5",
+        tell_error);
+}
+
+void cli_crawl_warn_of_seeds(const cli_crawl_account *account)
+{
+    ask_about_seeds(account, "SELECT url, status FROM pages WHERE kind = 'seed' AND status >= 400 ORDER BY id LIMIT 5",
+                    tell_status);
+}
+
+/* ---- for people ---- */
+
+enum { LIST_ROOM = 1024 };
+
+/* "robots 10, timeout 2", with what stands between a name and its number. Returns the sum. */
+static uint64_t list_reasons(char text[LIST_ROOM], const cli_crawl_reasons *reasons, const char *between)
+{
+    size_t used = 0;
+    uint64_t sum = 0;
+    cli_number number;
+
+    text[0] = 0;
+    for (size_t i = 0; i < reasons->count && used < LIST_ROOM; i++) {
+        sum += reasons->list[i].count;
+        used += (size_t)snprintf(text + used, LIST_ROOM - used, "%s%s%s%s", i ? ", " : "", reasons->list[i].name,
+                                 between, cli_human_count(&number, reasons->list[i].count));
+    }
+    return sum;
+}
+
+/* "12: robots 10, timeout 2" */
+static void reasons_row(cli_table *table, const char *label, const cli_crawl_reasons *reasons)
+{
+    char text[LIST_ROOM];
+    cli_number number;
+    uint64_t sum = list_reasons(text, reasons, " ");
+
+    if (reasons->count == 0)
+        return;
+    cli_table_cell(table, "%s", label);
+    cli_table_cell(table, "%s: %s", cli_human_count(&number, sum), text);
+}
+
+/* "200: 340, 404: 12" */
+static void statuses_row(cli_table *table, const cli_crawl_reasons *statuses)
+{
+    char text[LIST_ROOM];
+
+    if (list_reasons(text, statuses, ": ") == 0)
+        return;
+    cli_table_cell(table, "statuses");
+    cli_table_cell(table, "%s", text);
+}
+
+static void count_row(cli_table *table, const char *label, uint64_t count, const char *note)
+{
+    cli_number number;
+
+    cli_table_cell(table, "%s", label);
+    cli_table_cell(table, "%s%s", cli_human_count(&number, count), note);
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void fetched_row(cli_table *table, const report_totals *totals)
+{
+    cli_number urls, size, hosts, time;
+
+    cli_table_cell(table, "fetched");
+    cli_table_cell(table, "%s URL%s, %s, from %s host%s, in %s", cli_human_count(&urls, totals->rows.fetched),
+                   plural(totals->rows.fetched), cli_human_bytes(&size, totals->rows.bytes),
+                   cli_human_count(&hosts, totals->rows.hosts), plural(totals->rows.hosts),
+                   cli_human_time(&time, totals->seconds));
+}
+
+int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, const char *left)
+{
+    const report_totals *totals = &account->totals;
+    cli_table table = {.layout = "ll"};
+    cli_number number;
+
+    fetched_row(&table, totals);
+    statuses_row(&table, &account->statuses);
+    reasons_row(&table, "not fetched", &account->urls);
+    reasons_row(&table, "links left out", &account->links);
+    if (totals->partial)
+        count_row(&table, "read in part", totals->partial, " (links may be missing; crawl.db says why)");
+    if (totals->rows.archived)
+        count_row(&table, "archived", totals->rows.archived, "");
+    if (account->checked) {
+        count_row(&table, "broken links", totals->broken, "");
+        count_row(&table, "unknown", totals->unknown, totals->unknown ? " (401, 403, 429, or not allowed to ask)" : "");
+    }
+    if (totals->parked)
+        count_row(&table, "hosts parked", totals->parked, "");
+    count_row(&table, "left", totals->rows.queue, totals->rows.queue ? left : "");
+    cli_table_cell(&table, "expected pages lost");
+    cli_table_cell(&table, "%s (%s)", cli_human_lost(&number, totals->expected_lost, VIDI_FP_EXACT),
+                   cli_meaning_name(totals->fp_meaning));
+    cli_table_cell(&table, "kind");
+    cli_table_cell(&table, "%s, canonical form %s", totals->kind, totals->canon);
+    return cli_table_print(&table, out);
+}
+
+/* ---- JSON ---- */
+
+static void put_reasons(cli_json *json, const char *key, const cli_crawl_reasons *reasons)
+{
+    cli_json_open(json, key, '{');
+    for (size_t i = 0; i < reasons->count; i++)
+        cli_json_count(json, reasons->list[i].name, reasons->list[i].count);
+    cli_json_close(json, '}');
+}
+
+/* Both lists as one; they are in alphabetical order. */
+static cli_crawl_reasons together(const cli_crawl_reasons *a, const cli_crawl_reasons *b)
+{
+    cli_crawl_reasons all = {.count = 0};
+    size_t i = 0, j = 0;
+
+    while (i < a->count || j < b->count) {
+        int order = i == a->count ? 1 : j == b->count ? -1 : strcmp(a->list[i].name, b->list[j].name);
+        uint64_t count = (order <= 0 ? a->list[i].count : 0) + (order >= 0 ? b->list[j].count : 0);
+        take_reason(&all, order <= 0 ? a->list[i].name : b->list[j].name, count);
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return all;
+}
+
+int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out)
+{
+    const report_totals *totals = &account->totals;
+    cli_crawl_reasons all = together(&account->urls, &account->links);
+    cli_json json = {out, false};
+    int status = CLI_OK;
+
+    cli_json_open(&json, NULL, '{');
+    cli_json_count(&json, "fetched", totals->rows.fetched);
+    cli_json_count(&json, "broken", totals->broken);
+    put_reasons(&json, "skipped", &all);
+    cli_json_count(&json, "bytes", totals->rows.bytes);
+    cli_json_real(&json, "seconds", totals->seconds);
+    cli_json_count(&json, "hosts", totals->rows.hosts);
+    cli_json_count(&json, "queue", totals->rows.queue);
+    cli_json_real(&json, "expected_lost", totals->expected_lost);
+    cli_json_string(&json, "kind", totals->kind);
+    cli_json_string(&json, "canon", totals->canon);
+    cli_json_string(&json, "expected_lost_is", cli_meaning_name(totals->fp_meaning));
+    cli_json_count(&json, "urls", totals->rows.urls);
+    cli_json_count(&json, "failed", totals->rows.failed);
+    cli_json_count(&json, "unknown", totals->unknown);
+    cli_json_count(&json, "archived", totals->rows.archived);
+    cli_json_count(&json, "parked", totals->parked);
+    cli_json_count(&json, "partial", totals->partial);
+    put_reasons(&json, "statuses", &account->statuses);
+    put_reasons(&json, "skipped_urls", &account->urls);
+    put_reasons(&json, "skipped_links", &account->links);
+    if (account->checked)
+        status = cli_crawl_broken_json(account, &json);
+    cli_json_close(&json, '}');
+    cli_out_text(out, "\n");
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int print_text(const cli_crawl_account *account, cli_out *out)
+{
+    int status = cli_crawl_account_table(account, out, "");
+
+    if (status != CLI_OK || !account->checked || account->totals.broken == 0)
+        return status;
+    cli_out_text(out, "\n");
+    return cli_crawl_broken_text(account, out);
+}
+
+int cli_crawl_report(const char *folder, bool json)
+{
+    cli_crawl_account account;
+    cli_out out;
+    int status = cli_crawl_account_open(&account, folder);
+
+    if (status == CLI_OK) {
+        cli_out_init(&out, STDOUT_FILENO);
+        status = json ? cli_crawl_account_json(&account, &out) : print_text(&account, &out);
+        int closed = cli_out_close(&out);
+        status = status != CLI_OK ? status : closed;
+    }
+    cli_crawl_account_close(&account);
+    return status;
+}

@@ -1,0 +1,28 @@
+/*
+ * Options about canonical forms: see canon_options.h.
+ */
+#include "pipeline/options/canon_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int cli_invalid_parse(const char *word, uint32_t *policy)
+{
+    static const char *const words[] = {"keep", "drop", "fail"};
+
+    *policy = VIDI_KEEP_INVALID;
+    for (; word && strcmp(word, words[*policy]) != 0; ++*policy)
+        if (*policy == VIDI_FAIL_INVALID)
+            return cli_error("--invalid is 'keep', 'drop' or 'fail', not '%s'", word);
+    return CLI_OK;
+}
+
+const char *cli_canon_asked(const char *asked, const char *own, char room[CLI_CANON_ROOM])
+{
+    size_t name = strcspn(asked, "/,"), version = strcspn(own, ",");
+
+    if (asked[name] == '/' || strcspn(own, "/,") != name || strncmp(asked, own, name) != 0)
+        return asked;
+    int length = snprintf(room, CLI_CANON_ROOM, "%.*s%s", (int)version, own, asked + name);
+    return length < CLI_CANON_ROOM ? room : asked;
+}

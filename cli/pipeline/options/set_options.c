@@ -1,0 +1,398 @@
+/*
+ * Sets from options: see set_options.h. Options that say how to make a set have no effect on a state that exists
+ * already, so the same command line can be used again and again. But a kind or a canonical form that differs is an
+ * error.
+ */
+#include "pipeline/options/set_options.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/options/canon_options.h"
+#include "pipeline/state.h"
+
+enum { PLANS = 64 };
+
+#define WORST_ERROR 0.25 /* nobody means to lose more pages than that, when the set is full */
+
+/* ---- options that exclude each other ---- */
+
+static int check_like(const cli_set_options *options)
+{
+    if (!options->like)
+        return CLI_OK;
+    if (!options->state)
+        return cli_error("--like needs --state: the set to make like that one");
+    if (options->kind || options->params || options->canon || options->key || options->capacity || options->error > 0)
+        return cli_error("--like takes kind, size and canonical form from %s; leave out --kind, --param, --capacity, "
+                         "--error, --canon and --key",
+                         options->like);
+    return CLI_OK;
+}
+
+static int check(const cli_set_options *options)
+{
+    if (options->epoch && strcmp(options->epoch, "new") != 0)
+        return cli_error("--epoch is 'new', not '%s'", options->epoch);
+    if (options->epoch && !options->state)
+        return cli_error("--epoch new needs --state: the set whose next epoch is to begin");
+    if (options->epoch && options->dry_run)
+        return cli_error("--epoch new and --dry-run exclude each other");
+    if (options->wait && !options->state)
+        return cli_error("--wait needs --state: the state to wait for");
+    if (options->wait && options->dry_run)
+        return cli_error("--wait and --dry-run exclude each other: a dry run locks nothing");
+    if (options->sync && !options->state)
+        return cli_error("--sync needs --state: there is nothing to sync in memory");
+    if (options->counts && options->state)
+        return cli_error("--count and --state exclude each other: a state does not keep lines");
+    if (options->key && options->canon)
+        return cli_error("--key and --canon exclude each other: --key host is --canon key=host");
+    return check_like(options);
+}
+
+/* ---- values of options ---- */
+
+/* --key as a canonical form; NULL: the default. */
+static int canon_of(const cli_set_options *options, const char **canon)
+{
+    *canon = options->canon;
+    if (!options->key || strcmp(options->key, "url") == 0)
+        return CLI_OK;
+    if (strcmp(options->key, "host") == 0)
+        *canon = "key=host";
+    else if (strcmp(options->key, "site") == 0)
+        *canon = "key=site";
+    else
+        return cli_error("--key is 'url', 'host' or 'site', not '%s'", options->key);
+    return CLI_OK;
+}
+
+/* How the set is used, but for its memory: --sync and --invalid. */
+static int access_of(const cli_set_options *options, vidi_access *access)
+{
+    access->flags = VIDI_MANUAL_COMMIT | (options->accepts ? VIDI_ACCEPT_DAMAGE : 0);
+    if (!options->sync || strcmp(options->sync, "everysec") == 0)
+        access->sync = VIDI_SYNC_EVERY_SECOND;
+    else if (strcmp(options->sync, "always") == 0)
+        access->sync = VIDI_SYNC_ALWAYS;
+    else if (strcmp(options->sync, "never") == 0)
+        access->sync = VIDI_SYNC_NEVER;
+    else
+        return cli_error("--sync is 'always', 'everysec' or 'never', not '%s'", options->sync);
+    return cli_invalid_parse(options->invalid, &access->invalid);
+}
+
+/* ---- the planner ---- */
+
+const vidi_plan_entry *cli_plan_choice(const vidi_plan_request *want, const vidi_plan_entry *plans, size_t n)
+{
+    bool limited = want->error > 0 || want->lost > 0;
+
+    return n > 0 && (limited || plans[0].error <= WORST_ERROR) ? &plans[0] : NULL;
+}
+
+/*
+ * Do the options say what the set is for, so that the planner chooses kind and parameters? --memory alone is a limit,
+ * and --lost alone a budget. --capacity and --error make a set of the --kind that is given; without one they are a task
+ * for the planner, too.
+ */
+static bool is_for_the_planner(const cli_set_options *options)
+{
+    bool lost = options->lost >= 0, error = options->error > 0;
+
+    if (options->counts)
+        return false;
+    if (options->capacity)
+        return lost || options->memory || (error && !options->kind && !options->params);
+    return options->memory && (lost || error);
+}
+
+static int plan(const cli_set_options *options, vidi_options *set, vidi_access *access, vidi_plan_entry *chosen)
+{
+    vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
+    vidi_plan_entry plans[PLANS];
+    size_t n = PLANS;
+
+    access->memory_limit = options->memory;
+    if (!is_for_the_planner(options))
+        return CLI_OK;
+    want.kind = options->kind;
+    want.params = options->params;
+    want.urls = options->capacity;
+    want.memory = options->memory;
+    want.error = options->error;
+    want.lost = options->lost > 0 ? options->lost : 0;
+    want.exact = options->lost == 0;
+    int error = vidi_plan(&want, plans, &n);
+    if (error < 0)
+        return cli_error("%s; 'vidi plan' shows what is possible", vidi_message());
+    const vidi_plan_entry *best = cli_plan_choice(&want, plans, n);
+    if (!best)
+        return cli_error("so little memory would lose some %.0f %% of the pages at the end; give more --memory, or a "
+                         "smaller --capacity",
+                         100 * plans[0].error);
+    *chosen = *best;
+    set->kind = chosen->kind;
+    set->params = chosen->params;
+    set->capacity = 0; /* the parameters contain it, and the error rate */
+    set->error = 0;
+    access->memory_limit = 0; /* the plan fits, except for what a batch takes for a moment */
+    return CLI_OK;
+}
+
+/* ---- creating ---- */
+
+static int counts_exactly(const vidi_set *set)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    int error = vidi_stat(set, &stats);
+
+    if (error < 0)
+        return cli_library_error(error);
+    if (!(stats.can & VIDI_CAN_COUNT) || !(stats.can & VIDI_CAN_ITERATE) || stats.fp_now > 0 ||
+        strcmp(stats.kind, "fingerprint") == 0 || !strstr(stats.params, "multiset=on"))
+        return cli_error("--count needs a set that keeps every URL and counts: leave out --kind, or give --kind "
+                         "hashset --param multiset=on");
+    return CLI_OK;
+}
+
+int cli_set_describe(const cli_set_options *options, const char *tracking, vidi_options *set, vidi_access *access,
+                     vidi_plan_entry *chosen)
+{
+    set->kind = options->kind;
+    set->params = options->params;
+    set->capacity = options->capacity;
+    set->error = options->error;
+    set->tracking = tracking;
+    if (options->counts && !options->kind) {
+        if (options->params)
+            return cli_error("--count chooses the kind, so --param needs --kind too");
+        set->kind = "hashset";
+        set->params = "multiset=on";
+    }
+    if (canon_of(options, &set->canon) != CLI_OK || access_of(options, access) != CLI_OK)
+        return CLI_ERROR;
+    return plan(options, set, access, chosen);
+}
+
+/*
+ * CLI_OK, CLI_ERROR with a message, or CLI_GO_ON if another process is making a state at that path (*error is
+ * VIDI_EBUSY) or has made one (VIDI_EEXIST).
+ */
+static int create(cli_sets *sets, const cli_set_options *options, const char *path, const vidi_set *like, int *error)
+{
+    vidi_options set = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
+    vidi_plan_entry chosen;
+
+    if (cli_set_describe(options, like ? NULL : sets->tracking, &set, &access, &chosen) != CLI_OK)
+        return CLI_ERROR;
+    set.path = path;
+    set.like = like;
+    set.access = &access;
+    *error = vidi_create(&sets->set, &set);
+    if (*error == VIDI_EBUSY || *error == VIDI_EEXIST)
+        return CLI_GO_ON;
+    if (*error < 0)
+        return path ? cli_state_error(path, *error) : cli_library_error(*error);
+    return options->counts ? counts_exactly(sets->set) : CLI_OK;
+}
+
+/* ---- states ---- */
+
+int cli_state_ask(vidi_set **set, const char *path, const char *invalid)
+{
+    vidi_access reading = VIDI_ACCESS_INIT;
+
+    reading.flags = VIDI_READ_ONLY;
+    if (cli_invalid_parse(invalid, &reading.invalid) != CLI_OK)
+        return CLI_ERROR;
+    int status = cli_state_open_with(set, path, &reading, NULL);
+    if (status == CLI_OK)
+        cli_state_warn_of_damage(*set, path);
+    return status;
+}
+
+int cli_set_check(const vidi_set *state, const cli_set_options *options, const char *tracking)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    const char *canon;
+    char room[CLI_CANON_ROOM];
+    vidi_canon *form;
+
+    int error = vidi_stat(state, &stats);
+    if (error < 0)
+        return cli_library_error(error);
+    if (options->kind && strcmp(options->kind, stats.kind) != 0)
+        return cli_error("%s is of kind %s, not %s; leave out --kind, or name another --state", options->state,
+                         stats.kind, options->kind);
+    if (canon_of(options, &canon) != CLI_OK)
+        return CLI_ERROR;
+    if (!canon && !tracking)
+        return CLI_OK;
+    if (canon)
+        canon = cli_canon_asked(canon, stats.canon, room);
+    if ((error = vidi_canon_create(&form, canon, tracking, NULL)) < 0)
+        return cli_library_error(error);
+    bool same = strcmp(vidi_canon_name(form), stats.canon) == 0;
+    int status = same ? CLI_OK
+                      : cli_error("%s has the canonical form %s, not %s; leave out --canon, or name another --state",
+                                  options->state, stats.canon, vidi_canon_name(form));
+    vidi_canon_close(form);
+    return status;
+}
+
+static int create_state(cli_sets *sets, const cli_set_options *options, int *error)
+{
+    vidi_set *like = NULL;
+    int status = options->like ? cli_state_ask(&like, options->like, NULL) : CLI_OK;
+
+    if (status == CLI_OK)
+        status = create(sets, options, options->state, like, error);
+    vidi_close(like);
+    return status;
+}
+
+/* Is it the name of a file that an interrupted creation of a state can leave behind? */
+static bool is_remains(const char *name)
+{
+    size_t length = strlen(name);
+
+    return strcmp(name, "lock") == 0 || strcmp(name, "end") == 0 || strcmp(name, "end.new") == 0 ||
+           strncmp(name, "log.", 4) == 0 ||
+           (strncmp(name, "set.", 4) == 0 && length > 4 && strcmp(name + length - 4, ".new") == 0);
+}
+
+/*
+ * A state may be made where there is nothing, or in a folder that holds nothing but such files. Must be called before
+ * the state is opened: a state that another process makes in between is then found by opening it.
+ */
+static bool is_vacant(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    bool bare = folder || errno == ENOENT;
+
+    while (folder && bare && (entry = readdir(folder)) != NULL)
+        bare = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || is_remains(entry->d_name);
+    if (folder)
+        closedir(folder);
+    return bare;
+}
+
+static int not_vacant(const char *path)
+{
+    return cli_error("%s is not a vidi set, and other files are in it; name another --state", path);
+}
+
+/* Checks that an existing state fits the options, and begins its next epoch if that was asked for. */
+static int take_state(cli_sets *sets, const cli_set_options *options)
+{
+    int status = cli_set_check(sets->set, options, sets->tracking);
+
+    cli_state_warn_of_damage(sets->set, options->state);
+    if (status == CLI_OK)
+        cli_warn_no_effect(options, sets->set);
+    if (status != CLI_OK || !options->epoch)
+        return status;
+    int error = vidi_rotate(sets->set, NULL);
+    return error < 0 ? cli_state_error(options->state, error) : CLI_OK;
+}
+
+/* Opens the state, or creates it. CLI_OK, CLI_ERROR with a message, or CLI_GO_ON if it is locked. */
+static int try_state(cli_sets *sets, const cli_set_options *options, const vidi_access *access)
+{
+    int made = VIDI_OK, status = CLI_OK;
+
+    do {
+        bool vacant = is_vacant(options->state) && made != VIDI_EEXIST;
+        int error = vidi_open_with(&sets->set, options->state, access);
+        if (error == VIDI_EBUSY)
+            return CLI_GO_ON;
+        if (error == VIDI_EFORMAT)
+            return cli_error("%s: %s; look closer with 'vidi check', or name another --state", options->state,
+                             vidi_message());
+        if (error == VIDI_ELIMIT && options->memory)
+            return cli_error("%s: %s; it needs a larger --memory", options->state, vidi_message());
+        if (error != VIDI_EABSENT)
+            return error < 0 ? cli_state_error(options->state, error) : take_state(sets, options);
+        status = vacant ? create_state(sets, options, &made) : not_vacant(options->state);
+    } while (status == CLI_GO_ON && made == VIDI_EEXIST); /* another process has just made it, so it can be opened */
+    return status;
+}
+
+static int open_state(cli_sets *sets, const cli_set_options *options)
+{
+    vidi_access access = VIDI_ACCESS_INIT;
+    bool told = false;
+    int status;
+
+    sets->durable = true;
+    if (access_of(options, &access) != CLI_OK)
+        return CLI_ERROR;
+    access.memory_limit = is_for_the_planner(options) ? 0 : options->memory;
+    while ((status = try_state(sets, options, &access)) == CLI_GO_ON) {
+        status = cli_state_locked(options->state, options->wait, &told,
+                                  "look at it with --dry-run or 'vidi has', or wait for it with --wait");
+        if (status != CLI_GO_ON)
+            break;
+    }
+    return status;
+}
+
+/*
+ * A dry run: the state is opened for lookups only, so another process may be writing to it. The URLs of this run go
+ * into a second set, in memory.
+ */
+static int open_dry(cli_sets *sets, const cli_set_options *options)
+{
+    vidi_options beside = VIDI_OPTIONS_INIT;
+    vidi_access reading = VIDI_ACCESS_INIT, adding = VIDI_ACCESS_INIT;
+    vidi_stats stats = {.size = sizeof stats};
+
+    reading.flags = VIDI_READ_ONLY;
+    if (cli_invalid_parse(options->invalid, &reading.invalid) != CLI_OK)
+        return CLI_ERROR;
+    bool vacant = is_vacant(options->state);
+    int error = vidi_open_with(&sets->also, options->state, &reading);
+    if (error == VIDI_EABSENT)
+        return vacant ? create(sets, options, NULL, NULL, &error) : not_vacant(options->state);
+    if (error < 0)
+        return cli_state_error(options->state, error);
+    cli_state_warn_of_damage(sets->also, options->state);
+    if (cli_set_check(sets->also, options, sets->tracking) != CLI_OK)
+        return CLI_ERROR;
+    cli_warn_no_effect(options, sets->also);
+    if ((error = vidi_stat(sets->also, &stats)) < 0)
+        return cli_library_error(error);
+    beside.canon = stats.canon;
+    beside.tracking = sets->tracking;
+    adding.invalid = reading.invalid;
+    beside.access = &adding;
+    error = vidi_create(&sets->set, &beside);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+int cli_sets_open(cli_sets *sets, const cli_set_options *options)
+{
+    *sets = (cli_sets){0};
+    if (check(options) != CLI_OK || cli_tracking_read(options->tracking, &sets->tracking) != CLI_OK)
+        return CLI_ERROR;
+    if (!options->state)
+        return create(sets, options, NULL, NULL, &(int){0});
+    if (cli_state_check_folder(options->state) != CLI_OK)
+        return CLI_ERROR;
+    return options->dry_run ? open_dry(sets, options) : open_state(sets, options);
+}
+
+void cli_sets_close(cli_sets *sets)
+{
+    vidi_close(sets->set);
+    vidi_close(sets->also);
+    free(sets->tracking);
+    *sets = (cli_sets){0};
+}

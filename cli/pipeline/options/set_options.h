@@ -1,0 +1,59 @@
+/*
+ * Makes or opens the set of a run, in memory or in a folder, as the user's options ask. If the options say what the set
+ * is for instead of its kind, the planner chooses the kind.
+ */
+#ifndef VIDI_CLI_PIPELINE_OPTIONS_SET_OPTIONS_H
+#define VIDI_CLI_PIPELINE_OPTIONS_SET_OPTIONS_H
+
+#include "cli.h"
+
+typedef struct cli_set_options {
+    const char *state, *like;
+    const char *kind;
+    char *params;
+    uint64_t capacity, memory;
+    double error;
+    double lost; /* negative: not given; 0: only kinds that lose nothing */
+    const char *canon, *key, *tracking, *invalid, *epoch, *sync;
+    bool counts;  /* the set must count every URL without error */
+    bool dry_run; /* remember nothing */
+    bool wait;    /* wait while another process has the state locked */
+    bool accepts; /* go on although part of the state is damaged */
+    bool fixed;   /* the set cannot begin a new epoch, because it belongs to a crawl */
+} cli_set_options;
+
+typedef struct cli_sets {
+    vidi_set *set;
+    vidi_set *also; /* with dry_run and a state: the state, only for lookups */
+    bool durable;   /* `set` lives in a folder */
+    char *tracking; /* the text of the list; NULL: none was given */
+} cli_sets;
+
+/*
+ * Of the plans for a request, the one that a set is made from: the first, which is the best. NULL if the request limits
+ * neither error nor losses, and even the best plan loses so many pages that nobody can have meant it.
+ */
+const vidi_plan_entry *cli_plan_choice(const vidi_plan_request *want, const vidi_plan_entry *plans, size_t n);
+
+/*
+ * Turns the options into those of the library, for a new set; `set` and `access` have been initialised, and `tracking`
+ * is the text of the list or NULL. If the planner has chosen, `set` points into *chosen. CLI_OK, or CLI_ERROR with a
+ * message.
+ */
+int cli_set_describe(const cli_set_options *options, const char *tracking, vidi_options *set, vidi_access *access,
+                     vidi_plan_entry *chosen);
+
+/* Does a set have the kind and form that the options name? CLI_OK, or CLI_ERROR: the message names the state. */
+int cli_set_check(const vidi_set *state, const cli_set_options *options, const char *tracking);
+
+/* CLI_OK, or CLI_ERROR with a message. Call cli_sets_close in either case. */
+int cli_sets_open(cli_sets *sets, const cli_set_options *options);
+void cli_sets_close(cli_sets *sets);
+
+/* Warns of options that differ from what an existing state was made with: it stays as it is. */
+void cli_warn_no_effect(const cli_set_options *options, const vidi_set *state);
+
+/* Opens a state for lookups only. CLI_OK, or CLI_ERROR with a message. */
+int cli_state_ask(vidi_set **set, const char *path, const char *invalid);
+
+#endif

@@ -1,0 +1,220 @@
+/*
+ * The output file of a run: see output_file.h. common/output_file.h does the work; here are the set's note and the
+ * messages.
+ */
+#include "pipeline/output/output_file.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/files.h"
+#include "pipeline/state.h"
+#include "ui/output.h"
+
+/* ---- before anything is opened ---- */
+
+int cli_output_check(const char *path, cli_words inputs)
+{
+    struct stat about, input;
+
+    if (strcmp(path, "-") == 0)
+        return cli_error("--output needs a file; leave it out to write to standard output");
+    if (stat(path, &about) != 0) /* if it cannot be made, opening it will tell */
+        return CLI_OK;
+    if (S_ISDIR(about.st_mode))
+        return cli_error("cannot write %s: it is a folder", path);
+    if (!S_ISREG(about.st_mode))
+        return cli_error("cannot write %s: --output takes regular files only; redirect with '> %s'", path, path);
+    bool from_stdin = inputs.count == 0;
+    for (size_t i = 0; i < inputs.count; i++) {
+        bool dash = strcmp(inputs.list[i], "-") == 0;
+        if (!dash && stat(inputs.list[i], &input) == 0 && output_is_same(&about, &input))
+            return cli_error("cannot write %s: it is also an input file", path);
+        from_stdin = from_stdin || dash;
+    }
+    if (from_stdin && fstat(STDIN_FILENO, &input) == 0 && output_is_same(&about, &input))
+        return cli_error("cannot write %s: it is also standard input", path);
+    return CLI_OK;
+}
+
+static int check_outside(const char *path, const char *state)
+{
+    char text[PATH_MAX];
+    struct stat folder, set;
+
+    if (snprintf(text, sizeof text, "%s", path) >= PATH_MAX)
+        return cli_error("cannot write %s: %s", path, strerror(ENAMETOOLONG));
+    if (stat(dirname(text), &folder) == 0 && stat(state, &set) == 0 && output_is_same(&folder, &set))
+        return cli_error("cannot write %s: it is in the folder of the state; name a file elsewhere", path);
+    return CLI_OK;
+}
+
+/* ---- opening and locking ---- */
+
+/* Opens the file and locks it. With `wait`, waits until nobody else has it locked. */
+static int open_locked(cli_output_file *file, const char *path, bool create, bool wait)
+{
+    bool told = false;
+    int status = CLI_GO_ON;
+
+    while (status == CLI_GO_ON) {
+        output_result result = output_file_open(&file->base, path, create);
+        if (result == OUTPUT_OK)
+            return CLI_OK;
+        if (result != OUTPUT_LOCKED)
+            return cli_error("%s", file->base.why);
+        if (!wait)
+            return cli_error("%s; name another --output%s", file->base.why,
+                             file->noted ? ", or wait for it with --wait" : "");
+        if (!told)
+            cli_warning("%s; waiting until it is free", file->base.why);
+        told = true;
+        status = cli_wait_a_moment();
+    }
+    return status;
+}
+
+int cli_output_replace(cli_output_file *file, const char *path)
+{
+    *file = (cli_output_file){.base = {.fd = -1}};
+    int status = open_locked(file, path, true, false);
+    if (status == CLI_OK && TEMP_FAILURE_RETRY(ftruncate(file->base.fd, 0)) != 0)
+        return cli_error("cannot write %s: %s", path, strerror(errno));
+    return status;
+}
+
+/* ---- the note ---- */
+
+static int read_note(const vidi_set *set, const char *state, output_note *found)
+{
+    char text[VIDI_NOTE_MAX + 1];
+    size_t length = VIDI_NOTE_MAX;
+    int error = vidi_note(set, text, &length);
+
+    *found = (output_note){0};
+    if (error < 0)
+        return cli_state_error(state, error);
+    text[length] = 0;
+    return output_note_parse(text, found)
+               ? CLI_OK
+               : cli_error("%s has a note that is not about an output file; use it without --output", state);
+}
+
+static int commit_note(vidi_set *set, uint64_t mark, const output_note *note)
+{
+    char text[OUTPUT_NOTE_ROOM];
+
+    output_note_print(note, text);
+    int error = vidi_commit_note(set, mark, (vidi_str){text, strlen(text)});
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint64_t covered, uint64_t written)
+{
+    uint64_t length = file->base.start + covered;
+    output_note note;
+
+    if (output_file_check(&file->base, written) != OUTPUT_OK)
+        return cli_error("%s%s", file->base.why,
+                         file->base.failed ? "" : "; what was not committed yet will be new again");
+    if (output_file_note(&file->base, length, false, &note) != OUTPUT_OK)
+        return cli_error("%s", file->base.why);
+    if (commit_note(set, mark, &note) != CLI_OK)
+        return CLI_ERROR;
+    file->base.length = length;
+    return CLI_OK;
+}
+
+int cli_output_finish(cli_output_file *file, vidi_set *set, uint64_t mark)
+{
+    struct stat about;
+    output_note note;
+
+    if (fstat(file->base.fd, &about) != 0 || (uint64_t)about.st_size != file->base.length)
+        return CLI_OK; /* lines that are not committed are left, and the next run will cut them off */
+    if (output_file_note(&file->base, file->base.length, true, &note) != OUTPUT_OK)
+        return cli_error("%s", file->base.why);
+    return commit_note(set, mark, &note);
+}
+
+int cli_output_commit_without(vidi_set *set, uint64_t mark)
+{
+    char text[VIDI_NOTE_MAX + 1];
+    size_t length = VIDI_NOTE_MAX;
+    output_note note;
+    int error = vidi_note(set, text, &length);
+
+    text[error < 0 ? 0 : length] = 0;
+    if (error == VIDI_OK && output_note_parse(text, &note) && note.present && !note.closed) {
+        note.closed = true;
+        return commit_note(set, mark, &note);
+    }
+    if (error == VIDI_OK)
+        error = vidi_commit_to(set, mark);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+/* ---- coming back to a file ---- */
+
+/*
+ * The first note, as soon as the file is known: if the run is killed before its first commit, the next one knows what
+ * to cut off. The set is synced even if the user wants no syncs, because the log keeps records in memory for a moment,
+ * and the note must have left this process before the first byte of output.
+ */
+static int note_beginning(cli_output_file *file, const cli_output_terms *terms)
+{
+    uint64_t mark;
+    int failed = terms->syncs && TEMP_FAILURE_RETRY(fsync(file->base.fd)) != 0 ? errno : 0;
+
+    if (terms->syncs && !failed)
+        failed = file_sync_folder_of(file->base.path);
+    if (failed)
+        return cli_error("cannot sync %s: %s", file->base.path, strerror(failed));
+    int error = vidi_mark(terms->set, &mark);
+    if (error < 0)
+        return cli_library_error(error);
+    if (cli_output_commit(file, terms->set, mark, 0, 0) != CLI_OK)
+        return CLI_ERROR;
+    error = vidi_sync(terms->set);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+int cli_output_resume(cli_output_file *file, const char *path, const cli_output_terms *terms)
+{
+    output_note had;
+    output_terms how = {.owner = terms->state,
+                        .folder = terms->state,
+                        .unknown = "move it away, or name another --output",
+                        .lost = "their URLs are new again",
+                        .fresh = terms->fresh ? "--output-new" : NULL,
+                        .syncs = terms->syncs};
+
+    *file = (cli_output_file){.base = {.path = path, .fd = -1}, .noted = true};
+    if (check_outside(path, terms->state) != CLI_OK || read_note(terms->set, terms->state, &had) != CLI_OK)
+        return CLI_ERROR;
+    int status = open_locked(file, path, terms->fresh || had.length == 0, terms->wait);
+    if (status != CLI_OK)
+        return status;
+    how.or_else = file->base.fd < 0 ? ", or begin a new file with --output-new"
+                                    : ", or move this one away and begin a new file with --output-new";
+    if (output_file_resume(&file->base, &had, &how) != OUTPUT_OK)
+        return cli_error("%s", file->base.why);
+    if (*file->base.why)
+        cli_warning("%s", file->base.why);
+    return file->base.known && !had.closed ? CLI_OK : note_beginning(file, terms);
+}
+
+bool cli_output_cut(cli_output_file *file, uint64_t kept, uint64_t written)
+{
+    return output_file_cut(&file->base, kept, written);
+}
+
+void cli_output_close(cli_output_file *file)
+{
+    output_file_close(&file->base);
+}
