@@ -5,6 +5,18 @@
  * A set that lives in a folder is committed only up to where the output was delivered: see delivery.h. For this the set
  * is asked for a mark after each block of lines, or after each line. So whatever ends the program, every URL that the
  * set has seen afterwards is in the user's hands.
+ *
+ * Workers take slots of lines (slot.h) through four steps:
+ *
+ *     worker 0    fill 0 | prepare | ask 0 | put 0 | fill 2 | prepare | ask 2 | …
+ *     worker 1             fill 1  | prepare       | ask 1  | put 1   | fill 3 | …
+ *
+ * A worker is a thread with a slot of its own, which it takes through all steps: so the lines stay in the cache of one
+ * processor, and whichever worker is free does what comes next. One thread at a time plays the role of fill, one that of
+ * ask and one that of put, and slots never overtake each other there.
+ *
+ * At first there is one worker, so that a few lines or a slow pipe cost no threads. As soon as a slot comes back full,
+ * the others join in.
  */
 #ifndef VIDI_CLI_PIPELINE_JOB_H
 #define VIDI_CLI_PIPELINE_JOB_H
@@ -42,13 +54,13 @@ typedef struct cli_job {
     bool refused;             /* the set could not take a line, and the user was told */
 
     /* private */
-    cli_stream stream;
+    struct cli_workers *workers; /* while it runs */
     cli_reader reader;
     cli_watch watch;
-    uint64_t started;            /* nanoseconds */
-    uint64_t asked, asked_bytes; /* lines passed to the set, and their bytes */
-    uint64_t look_at, looked_read,
-        looked_fresh; /* when to estimate next, in bytes of input, and the counts at the last estimate */
+    uint64_t started;                   /* nanoseconds */
+    uint64_t asked, asked_bytes;        /* lines passed to the set, and their bytes */
+    uint64_t look_at;                   /* when to estimate next, in bytes of input */
+    uint64_t looked_read, looked_fresh; /* the counts at the last estimate */
     vidi_stats before;
     char *complaint;     /* said when the output has been written */
     size_t header_text;  /* length of the first header, without the end of its line */
@@ -66,6 +78,12 @@ int cli_job_run(cli_job *job, cli_words files);
 
 /* The statistics so far. May be called from any thread. */
 int cli_job_report(const cli_job *job, cli_report *report);
+
+/*
+ * To be called in the role of ask: waits until all slots before this one have been put, and commits what was delivered.
+ * CLI_OK, or an exit status that ends the job.
+ */
+int cli_job_catch_up(cli_job *job);
 
 /* Also for a job that never ran. The sets and the canonical form belong to the caller. */
 void cli_job_free(cli_job *job);

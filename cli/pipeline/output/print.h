@@ -5,8 +5,8 @@
 #ifndef VIDI_CLI_PIPELINE_OUTPUT_PRINT_H
 #define VIDI_CLI_PIPELINE_OUTPUT_PRINT_H
 
-#include "pipeline/stream.h"
 #include "pipeline/output/undelivered.h"
+#include "pipeline/slot.h"
 #include "ui/output.h"
 
 typedef enum cli_print {

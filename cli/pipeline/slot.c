@@ -1,0 +1,422 @@
+/*
+ * The steps of a slot: see slot.h. They stand in their order: reading, lookups and changes, printing.
+ */
+#include "pipeline/slot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/job.h"
+
+enum {
+    LOOK_FROM = 40,      /* the first estimate comes after 1/40 of the input */
+    TRUST_FROM = 10,     /* estimates are trusted from 1/10 of the input on */
+    HINT_TIMES = 8,      /* before that, they count up to this multiple of the URLs in the set */
+    HINT_PIPE = 4000000, /* with a pipe, the hint is at most this many more URLs: some 28 MiB */
+    HINT_BYTES = 16      /* a generous guess of the bytes per URL, to keep a hint within the memory limit */
+};
+
+/* URLs from this length on may be too long for a set: their canonical form may be three times as long. */
+#define ABSURD_URL ((size_t)256 << 20)
+
+#define LOOK_MARGIN 1.02 /* a set that is a little too small would have to grow once more at the end */
+
+/* ---- reading ---- */
+
+/* Allocates the memory of a slot when it is first needed. */
+static int slot_ready(cli_slot *slot)
+{
+    if (slot->verdicts)
+        return CLI_OK;
+    int status = cli_block_init(&slot->block);
+    slot->urls = slot->block.lines;
+    slot->verdicts = malloc(CLI_BLOCK_LINES);
+    return status != CLI_OK ? status : slot->verdicts ? CLI_OK : cli_error("out of memory");
+}
+
+void cli_slot_free(cli_slot *slot)
+{
+    cli_block_free(&slot->block);
+    free(slot->taken);
+    free(slot->unquoted.bytes);
+    free(slot->why);
+    free(slot->verdicts);
+    free(slot->digests);
+    free(slot->marks);
+}
+
+static int take_urls(cli_job *job, cli_slot *slot)
+{
+    cli_extract *extract = &job->extract;
+    cli_lack lack;
+
+    slot->lookups = slot->block.count;
+    slot->field = extract->lookup.field;
+    if (!extract->active)
+        return CLI_OK;
+    if (!slot->taken)
+        slot->taken = malloc(CLI_BLOCK_LINES * sizeof *slot->taken);
+    if (!slot->taken)
+        return cli_error("out of memory");
+    slot->urls = slot->taken;
+    uint64_t before = cli_lacking_sum(&extract->lacking);
+    if (cli_extract_urls(extract, slot->block.lines, &slot->block.count, slot->taken, &slot->unquoted, &lack) != CLI_OK)
+        return CLI_ERROR;
+    slot->gaps = extract->invalid == VIDI_DROP_INVALID && cli_lacking_sum(&extract->lacking) > before;
+    slot->lookups = slot->block.count - (lack != CLI_LACKS_NOTHING);
+    if (lack == CLI_LACKS_NOTHING)
+        return CLI_OK;
+    slot->why = cli_lacking_why(&extract->lacking, &extract->lookup, lack);
+    return slot->why ? CLI_OK : cli_error("out of memory");
+}
+
+int cli_slot_fill(cli_job *job, cli_slot *slot)
+{
+    int status = slot_ready(slot);
+    if (status != CLI_OK)
+        return status;
+    status = cli_reader_fill(&job->reader, &slot->block);
+    int taken = take_urls(job, slot);
+
+    if (taken != CLI_OK)
+        slot->block.count = slot->lookups = 0; /* not all of them are known */
+    slot->digested = 0;
+    return status != CLI_OK ? status : taken != CLI_OK ? taken : slot->why ? CLI_ERROR : CLI_OK;
+}
+
+int cli_slot_header(void *context, const char *file, vidi_str line)
+{
+    cli_job *job = context;
+    cli_printer *printer = &job->printer;
+    size_t length = (size_t)(cli_line_end(line) - line.ptr);
+
+    if (cli_extract_header(&job->extract, file, line) != CLI_OK)
+        return CLI_ERROR;
+    if (printer->header) {
+        bool same = line.len == job->header_text && memcmp(printer->header, line.ptr, line.len) == 0;
+        if (!same && !job->headers_differ)
+            cli_warning("%s has another header than the first file, whose header is printed", file);
+        job->headers_differ |= !same;
+        return CLI_OK;
+    }
+    printer->header = malloc(length);
+    if (!printer->header)
+        return cli_error("out of memory");
+    memcpy(printer->header, line.ptr, length);
+    printer->header_length = length;
+    job->header_text = line.len;
+    return CLI_OK;
+}
+
+/* The first line that fails, and all after it, are left for `ask`, which reports the error. */
+void cli_slot_prepare(cli_job *job, cli_slot *slot)
+{
+    size_t n = slot->lookups;
+
+    if (job->action != CLI_ADD || slot->gaps)
+        return;
+    if (!slot->digests)
+        slot->digests = malloc(CLI_BLOCK_LINES * sizeof *slot->digests);
+    if (!slot->digests)
+        return;
+    bool all = vidi_digest_batch(job->set, slot->urls, n, slot->digests, slot->verdicts, &slot->epoch) == VIDI_OK;
+    while (slot->digested < n && (all || slot->verdicts[slot->digested] != VIDI_UNTRIED))
+        slot->digested++;
+}
+
+/* ---- lookups and changes ---- */
+
+/* Keeps a message until the output is written, so that the user reads it after the lines that came before it. */
+static int keep_complaint(cli_job *job, char *text)
+{
+    free(job->complaint);
+    job->complaint = text;
+    return text ? CLI_ERROR : cli_error("out of memory");
+}
+
+/* The same for a message about the first line that has no verdict. */
+static int complain_of_line(cli_job *job, const cli_slot *slot, const char *message)
+{
+    uint64_t line = slot->block.first;
+    char *text = NULL;
+
+    for (size_t i = 0; i < slot->block.count && slot->verdicts[i] != VIDI_UNTRIED; i++)
+        line++;
+    int length = asprintf(&text, "%s:%llu: %s", slot->block.name, (unsigned long long)line, message);
+    return keep_complaint(job, length < 0 ? NULL : text);
+}
+
+static int complain(cli_job *job, const cli_slot *slot, int error)
+{
+    const char *message = vidi_message();
+
+    message = message && *message ? message : vidi_strerror(error);
+    if (error == VIDI_INVALID)
+        return complain_of_line(job, slot, message);
+    if (error != VIDI_ELIMIT || !job->unacked)
+        return keep_complaint(job, strdup(message));
+    char *text = NULL;
+    int length = asprintf(&text, "%s; %llu lines wait for their acknowledgement (--ack)", message,
+                          (unsigned long long)job->unacked);
+    return keep_complaint(job, length < 0 ? NULL : text);
+}
+
+/* A URL that the other set has seen is seen, too. */
+static int ask_also(cli_job *job, cli_slot *slot)
+{
+    size_t n = slot->lookups;
+    int error = vidi_has_batch(job->also, slot->urls, n, job->others);
+
+    for (size_t i = 0; i < n; i++)
+        if (job->others[i] == VIDI_SEEN && slot->verdicts[i] == VIDI_NEW)
+            slot->verdicts[i] = VIDI_SEEN;
+    return error;
+}
+
+/* VIDI_SEEN for a URL that was there and is removed now, VIDI_NEW for one that was not there. */
+static int remove_urls(const cli_job *job, cli_slot *slot, size_t first, size_t n)
+{
+    for (size_t i = first; i < first + n; i++) {
+        if (slot->verdicts[i] != VIDI_UNTRIED) /* ask_again */
+            continue;
+        int code = vidi_remove(job->set, slot->urls[i]);
+        if ((code < 0 && code != VIDI_EABSENT) || (code == VIDI_INVALID && job->fails_invalid))
+            return code;
+        slot->verdicts[i] = code == VIDI_OK ? VIDI_SEEN : code == VIDI_EABSENT ? VIDI_NEW : VIDI_INVALID;
+    }
+    return VIDI_OK;
+}
+
+static int add_urls(cli_job *job, cli_slot *slot, size_t first, size_t n)
+{
+    const vidi_str *urls = slot->urls + first;
+    uint8_t *verdicts = slot->verdicts + first;
+
+    return slot->marks ? vidi_add_batch_marked(job->set, urls, n, verdicts, slot->marks + first)
+                       : vidi_add_batch(job->set, urls, n, verdicts);
+}
+
+/* Tells the user that the set could not take a line, which is then treated as an invalid one. */
+static void refuse_line(cli_job *job, cli_slot *slot, size_t i)
+{
+    cli_error("%s:%llu: %s", slot->block.name, (unsigned long long)(slot->block.first + i), vidi_message());
+    slot->verdicts[i] = VIDI_INVALID;
+    if (slot->marks)
+        slot->marks[i] = i > 0 ? slot->marks[i - 1] : slot->mark;
+    job->invalid++;
+    job->refused = true;
+}
+
+/*
+ * Adds URLs. One that is so long that the set cannot take it is refused, and the run goes on behind it: otherwise one
+ * absurd line would stop a crawl for ever.
+ */
+static int add_run(cli_job *job, cli_slot *slot, size_t first, size_t n)
+{
+    size_t end = first + n;
+    int error = VIDI_OK;
+
+    for (;;) {
+        while (first < end && slot->verdicts[first] != VIDI_UNTRIED)
+            first++;
+        if (error == VIDI_ELIMIT && first < end && slot->urls[first].len >= ABSURD_URL) {
+            refuse_line(job, slot, first);
+            error = VIDI_OK;
+        } else if (error != VIDI_OK || first == end) {
+            return error;
+        } else {
+            error = add_urls(job, slot, first, end - first);
+        }
+    }
+}
+
+/* Adds, removes or looks up n URLs from the first-th on. */
+static int ask_run(cli_job *job, cli_slot *slot, size_t first, size_t n)
+{
+    if (job->action == CLI_REMOVE)
+        return remove_urls(job, slot, first, n);
+    if (job->action == CLI_LOOK_UP)
+        return vidi_has_batch(job->set, slot->urls + first, n, slot->verdicts + first);
+    return add_run(job, slot, first, n);
+}
+
+/* Adds the URLs whose digests are known. */
+static int add_digested(cli_job *job, cli_slot *slot)
+{
+    size_t n = slot->digested;
+
+    if (n == 0)
+        return VIDI_OK;
+    return slot->marks ? vidi_add_digests_marked(job->set, slot->epoch, slot->digests, n, slot->verdicts, slot->marks)
+                       : vidi_add_digests(job->set, slot->epoch, slot->digests, n, slot->verdicts);
+}
+
+/* Lines without a URL are passed over: they are not asked about. */
+static int ask_between_gaps(cli_job *job, cli_slot *slot)
+{
+    size_t n = slot->lookups;
+    int error = VIDI_OK;
+
+    for (size_t i = 0; i < n && error == VIDI_OK;) {
+        size_t first = i;
+        while (i < n && !cli_extract_is_none(slot->urls[i]))
+            i++;
+        error = first < i ? ask_run(job, slot, first, i - first) : VIDI_OK;
+        for (; error == VIDI_OK && i < n && cli_extract_is_none(slot->urls[i]); i++) {
+            if (slot->verdicts[i] != VIDI_UNTRIED) /* ask_again */
+                continue;
+            slot->verdicts[i] = VIDI_INVALID;
+            if (slot->marks)
+                slot->marks[i] = i > 0 ? slot->marks[i - 1] : slot->mark;
+            job->invalid += job->action == CLI_ADD; /* a set that is added to counts invalid lines, but not those */
+        }
+    }
+    return error;
+}
+
+static int ask_set(cli_job *job, cli_slot *slot)
+{
+    size_t done = slot->digested, n = slot->lookups - done;
+    int error = add_digested(job, slot);
+
+    if (slot->gaps)
+        error = ask_between_gaps(job, slot);
+    else if (error == VIDI_OK && n > 0)
+        error = ask_run(job, slot, done, n);
+    return error == VIDI_OK && job->also ? ask_also(job, slot) : error;
+}
+
+/*
+ * After an error: if memory is short, commits what has been delivered. That moves it into the filter, where it takes a
+ * quarter of the memory. Then the lines without a verdict are tried once more.
+ */
+static int ask_again(cli_job *job, cli_slot *slot, int error)
+{
+    if (!job->commits || (error != VIDI_ELIMIT && error != VIDI_EMEMORY))
+        return error;
+    return cli_job_catch_up(job) == CLI_OK ? ask_set(job, slot) : error;
+}
+
+/*
+ * Tells the set how many URLs to expect. It makes room for them even if they never come, so a memory limit caps the
+ * hint.
+ */
+static int expect(cli_job *job, double urls)
+{
+    double limit = (double)job->before.memory_limit / HINT_BYTES;
+
+    urls = urls < limit ? urls : limit;
+    int error = vidi_expect(job->set, urls > 0 ? (uint64_t)urls : 0);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+/*
+ * Estimates how many URLs the set will hold: the rest of the input is taken to bring new URLs at the latest rate. The
+ * estimate is made after a fortieth of the input, and again whenever twice as much was read. The reader is ahead of the
+ * lookups, and the counts lag behind them.
+ *
+ * The beginning of an input may not be like the rest of it, and a wrong estimate would waste memory. So until a tenth
+ * of the input was read, no estimate is trusted beyond a few times the URLs that are there.
+ */
+static int look_ahead(cli_job *job)
+{
+    uint64_t size = job->reader.size, taken = job->reader.taken, read = job->read, fresh = job->fresh;
+
+    if (taken < size / LOOK_FROM || taken < job->look_at || read <= job->looked_read)
+        return CLI_OK;
+    double done = (double)taken / (double)size * (double)job->asked_bytes / (double)job->reader.bytes;
+    double share = (double)(fresh - job->looked_fresh) / (double)(read - job->looked_read);
+    double left = (double)job->asked / done - (double)read;
+    job->look_at = 2 * taken;
+    job->looked_read = read;
+    job->looked_fresh = fresh;
+    double count = (double)(job->before.count + fresh), urls = (count + share * left) * LOOK_MARGIN;
+    bool trusted = taken >= size / TRUST_FROM || urls < HINT_TIMES * count;
+    return expect(job, trusted ? urls : HINT_TIMES * count);
+}
+
+/*
+ * A set that knows how many URLs will come grows a few times by much instead of often by little. The length of a pipe
+ * is unknown; there the hint is twice what there is, as long as that takes little memory.
+ */
+static int give_hint(cli_job *job, const cli_slot *slot)
+{
+    uint64_t count = job->before.count + job->fresh, more = count;
+
+    job->asked += slot->block.count;
+    job->asked_bytes += slot->block.used;
+    if (job->action != CLI_ADD)
+        return CLI_OK;
+    if (job->reader.size > 0)
+        return look_ahead(job);
+    return expect(job, (double)(count + (more < HINT_PIPE ? more : HINT_PIPE)));
+}
+
+/* Room for a mark after each line, if lines are delivered one by one. The first mark is that before all of them. */
+static int prepare_marks(cli_job *job, cli_slot *slot)
+{
+    if (!job->delivery.tracks)
+        return CLI_OK;
+    if (!slot->marks)
+        slot->marks = malloc(CLI_BLOCK_LINES * sizeof *slot->marks);
+    if (!slot->marks)
+        return cli_error("out of memory");
+    int error = vidi_mark(job->set, &slot->mark);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+int cli_slot_ask(cli_job *job, cli_slot *slot)
+{
+    if (prepare_marks(job, slot) != CLI_OK) {
+        slot->block.count = slot->digested = 0;
+        return CLI_ERROR;
+    }
+    memset(slot->verdicts + slot->digested, VIDI_UNTRIED, slot->block.count - slot->digested);
+    int error = ask_again(job, slot, ask_set(job, slot));
+    int status = error != VIDI_OK ? complain(job, slot, error) : give_hint(job, slot);
+    if (error == VIDI_OK && slot->why)
+        status = complain_of_line(job, slot, slot->why);
+    bool ended_by_line = error == VIDI_INVALID || (error == VIDI_OK && slot->why);
+    job->invalid += ended_by_line;
+    job->read += ended_by_line;
+    if (job->commits && (error = vidi_mark(job->set, &slot->mark)) < 0)
+        return complain(job, slot, error);
+    return status;
+}
+
+/* ---- printing ---- */
+
+/* Counts the slot's verdicts, and returns how many URLs changed the set. */
+static uint64_t count_verdicts(cli_job *job, const cli_slot *slot)
+{
+    uint64_t counts[4] = {0}, n = slot->block.count;
+
+    for (size_t i = 0; i < n; i++)
+        counts[slot->verdicts[i] & 3]++;
+    job->read += n - counts[VIDI_UNTRIED];
+    job->fresh += counts[VIDI_NEW];
+    job->seen += counts[VIDI_SEEN];
+    job->invalid += job->action == CLI_ADD ? 0 : counts[VIDI_INVALID]; /* a set that is added to counts them itself */
+    return counts[job->action == CLI_REMOVE ? VIDI_SEEN : VIDI_NEW];
+}
+
+int cli_slot_lull(cli_job *job)
+{
+    const cli_undelivered *lines = &job->delivery.lines;
+    int status = cli_delivery_is_behind(&job->delivery) ? cli_delivery_commit(&job->delivery) : CLI_OK;
+
+    job->unacked = job->delivery.acks.fd >= 0 ? lines->added - lines->delivered : 0;
+    return status;
+}
+
+int cli_slot_put(cli_job *job, cli_slot *slot)
+{
+    uint64_t changes = count_verdicts(job, slot);
+    int status = job->lull_status;
+
+    if (status == CLI_OK)
+        status = cli_printer_put(&job->printer, slot);
+    if (status == CLI_OK && (job->printer.out.error != 0 || job->eager || slot->block.waits))
+        status = cli_out_flush(&job->printer.out);
+    return status == CLI_OK ? cli_delivery_put(&job->delivery, changes, slot->mark) : status;
+}
