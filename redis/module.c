@@ -3,14 +3,14 @@
  */
 #include <vidi/vidi.h>
 
-#include "background.h"
-#include "commands.h"
-#include "config.h"
-#include "expiry.h"
-#include "memory.h"
-#include "replicate.h"
-#include "server.h"
-#include "type.h"
+#include "redis/commands/commands.h"
+#include "redis/server/background.h"
+#include "redis/server/config.h"
+#include "redis/server/memory.h"
+#include "redis/server/server.h"
+#include "redis/value/expiry.h"
+#include "redis/value/replicate.h"
+#include "redis/value/type.h"
 
 enum { MODULE_VERSION = VIDI_VERSION_MAJOR * 10000 + VIDI_VERSION_MINOR * 100 + VIDI_VERSION_PATCH };
 
@@ -98,7 +98,7 @@ static bool register_compatible(server_context *ctx)
 
 static bool register_commands(server_context *ctx)
 {
-    return commands_register(ctx, url_commands) && commands_register(ctx, whole_commands) &&
+    return commands_register(ctx, url_commands) && commands_register(ctx, rotate_merge_commands) &&
            commands_register(ctx, info_commands) && commands_register(ctx, transfer_commands) &&
            commands_register(ctx, claim_commands) && register_compatible(ctx);
 }

@@ -25,6 +25,10 @@ BEGIN {
     may["crawler/ledger"] = "base frontier"
     may["crawler/harvest"] = "base html sitemap http scope fetch frontier archive"
     may["crawler/report"] = "base frontier ledger archive"
+    may["redis/server"] = ""
+    may["redis/claims"] = ""
+    may["redis/value"] = "server claims"
+    may["redis/commands"] = "server claims value"
     may["crawler/crawl"] = "base html robots sitemap http scope fetch politeness frontier ledger archive harvest"
 }
 
@@ -64,6 +68,15 @@ function allowed_pipeline(file, header,    own, room_of_header) {
     return !(own in may) || room_of_header == "" || has(may[own], room_of_header)
 }
 
+# A room of the module includes its own headers and those of the rooms below it; redis/module.c includes any.
+function allowed_redis(file, header,    own, folder) {
+    own = file
+    folder = header
+    sub(/\/[^\/]*$/, "", own)
+    sub(/\/[^\/]*$/, "", folder)
+    return own == "redis" || own == folder || has(may[own], substr(folder, 7))
+}
+
 # Code above the library may include its own folder, the public header, and at most one other header of the library.
 function allowed_above(file, part, header, folder) {
     if (file ~ /^lab\/program\//)
@@ -78,6 +91,8 @@ function allowed_above(file, part, header, folder) {
         return allowed_crawler(file, part, header)
     if (part == "cli" && folder == "pipeline")
         return allowed_pipeline(file, header)
+    if (folder == "redis" && part == "redis")
+        return allowed_redis(file, header)
     return folder == part || has(may[part], folder)
 }
 

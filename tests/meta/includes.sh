@@ -4,7 +4,7 @@
 # includes no header of lib/. common/ is below the front ends and beside lib/: it includes libc alone. lab/program also
 # includes the program's ui; bench may include lab/peers/peer_filters.h.
 # Only the crawler's commands include headers of the crawler, whose folders have directions of their own, and so have
-# the rooms of cli/pipeline. No kind includes another kind's header.
+# the rooms of cli/pipeline and of redis (server, claims <- value <- commands). No kind includes another kind's header.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -134,11 +134,15 @@ redis/x.c "base/base.h"
 redis/x.c "lib/inside/inside.h"
 redis/x.c "cli/ui/output.h"
 redis/x.c "crawler/base/bytes.h"
-cli/x.c "redis/value.h"
+redis/server/x.c "redis/value/value.h"
+redis/server/x.c "redis/claims/claims.h"
+redis/claims/x.c "redis/server/server.h"
+redis/value/x.c "redis/commands/commands.h"
+cli/x.c "redis/value/value.h"
 python/extension/x.c "base/base.h"
 python/extension/x.c "set/set.h"
 python/extension/x.c "lib/inside/inside.h"
-python/extension/x.c "redis/value.h"
+python/extension/x.c "redis/value/value.h"
 python/extension/x.c <vidi/other.h>
 redis/x.c "python/extension/extension.h"
 crawler/html/x.c "lib/inside/inside.h"
@@ -203,7 +207,10 @@ cli/x.c "cli.h"
 cli/x.c "vidi/vidi.h"
 cli/x.c <stdio.h>
 examples/x.c <vidi/vidi.h>
-redis/x.c "value.h"
+redis/value/x.c "value.h"
+redis/value/x.c "redis/claims/claims.h"
+redis/commands/x.c "redis/value/value.h"
+redis/module.c "redis/commands/commands.h"
 redis/x.c <vidi/vidi.h>
 python/extension/x.c "extension.h"
 python/extension/x.c <vidi/vidi.h>

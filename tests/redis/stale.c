@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis/claim_commands.h"
-#include "redis/claim_key.h"
-#include "redis/claims.h"
+#include "redis/commands/claim_commands.h"
+#include "redis/value/claim_key.h"
+#include "redis/claims/claims.h"
 
 typedef struct memory_of_token {
     uint64_t token;

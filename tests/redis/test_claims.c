@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redis/claims.h"
+#include "redis/claims/claims.h"
 #include "support/alloc.h"
 #include "support/random.h"
 

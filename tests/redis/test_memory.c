@@ -9,7 +9,7 @@
 #include "support/check.h"
 #include "support/random.h"
 
-#include "redis/memory.h"
+#include "redis/server/memory.h"
 
 /* ---- a server's allocator ---- */
 

@@ -6,7 +6,7 @@
 
 #include "support/check.h"
 
-#include "redis/settings.h"
+#include "redis/value/settings.h"
 
 /* Splits at spaces. */
 static size_t split(char *line, vidi_str *words)

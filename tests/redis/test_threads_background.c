@@ -14,8 +14,8 @@
 #include "support/check.h"
 #include "support/env.h"
 
-#include "redis/background.h"
-#include "redis/memory.h"
+#include "redis/server/background.h"
+#include "redis/server/memory.h"
 
 enum { SMALL = 1000, LARGE = 100000 };
 

@@ -7,7 +7,7 @@
 #include "support/check.h"
 #include "support/random.h"
 
-#include "redis/tree.h"
+#include "redis/claims/tree.h"
 
 typedef struct thing {
     uint64_t key;

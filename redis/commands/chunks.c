@@ -1,0 +1,336 @@
+/*
+ * BF.SCANDUMP and BF.LOADCHUNK, CF.SCANDUMP and CF.LOADCHUNK: a filter leaves and enters the server in chunks.
+ *
+ * A chunk is a piece of the set, as VIDI.DUMP answers it, behind a head of our own. The first one brings the settings
+ * of the value as well. Numbers are little-endian.
+ *
+ *     0  "VIDICHNK"  8  u32 version: 1  12  u32 length of the words  16  u64 checksum of version, length and words
+ *     24 the settings as words, each with a zero byte behind it; then the piece, which has checksums of its own
+ *
+ * Iterators, which must survive a client that keeps numbers as doubles:
+ *
+ *     0         asks for the first chunk, which comes with the iterator 1 and makes the key when it is loaded
+ *     1         asks for the second
+ *     2         came with the last chunk, and asks for the end
+ *     2^44 …    cursors of pieces, less than 2^53; each comes with a chunk and asks for the next one
+ *
+ * Any other iterator gets the end, as in RedisBloom. But if something was removed from the filter since the first
+ * chunk, that is an error: an end would pass off half a filter as a whole one.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "filters.h"
+#include "redis/server/buffer.h"
+#include "redis/value/replicate.h"
+#include "redis/value/reply.h"
+
+#define CHUNK_MOST ((size_t)16 << 20)
+#define MAGIC "VIDICHNK"
+#define VERSION 1
+#define HEAD_BYTES 24
+
+enum { ASK_FIRST = 0, ASK_SECOND = 1, ASK_END = 2 };
+#define LEAST_CURSOR (1LL << 44)
+#define CURSORS_END (1LL << 53)
+
+/* What differs between the two families. */
+typedef struct family {
+    value_role role;
+    const char *bad_iterator; /* of SCANDUMP, and of LOADCHUNK with ERR in front */
+    const char *bad_head;     /* the first chunk is none of ours */
+    const char *bad_chunk;    /* a later one */
+    const char *key_exists;   /* the first chunk for a key that is there */
+    bool empty_dumps_nothing; /* an empty filter has no chunks */
+    bool negative_is_wrong;   /* iterators below 0 */
+    bool end_is_null;         /* the end comes with null and not with an empty string */
+} family;
+
+static const family bloom = {
+    .role = ROLE_BF,
+    .bad_iterator = "Second argument must be numeric",
+    .bad_head = "ERR received bad data",
+    .bad_chunk = "ERR received bad data",
+    .key_exists = "ERR received bad data: the key exists already",
+};
+static const family cuckoo = {
+    .role = ROLE_CF,
+    .bad_iterator = "Invalid position",
+    .bad_head = "Invalid header",
+    .bad_chunk = "Couldn't load chunk!",
+    .key_exists = "ERR item exists",
+    .empty_dumps_nothing = true,
+    .negative_is_wrong = true,
+    .end_is_null = true,
+};
+
+/* ---- the head ---- */
+
+static void put_number(unsigned char *to, uint64_t number, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        to[i] = (unsigned char)(number >> (8 * i));
+}
+
+static uint64_t get_number(const unsigned char *from, int bytes)
+{
+    uint64_t number = 0;
+    for (int i = 0; i < bytes; i++)
+        number |= (uint64_t)from[i] << (8 * i);
+    return number;
+}
+
+/* FNV-1a of version, length and words. It finds accidents; whoever forges a chunk can compute it, too. */
+static uint64_t checksum_of(const unsigned char *head, const char *words, size_t len)
+{
+    uint64_t sum = 0xcbf29ce484222325;
+    for (size_t i = 8; i < 16; i++)
+        sum = (sum ^ head[i]) * 0x100000001b3;
+    for (size_t i = 0; i < len; i++)
+        sum = (sum ^ (unsigned char)words[i]) * 0x100000001b3;
+    return sum;
+}
+
+static void append(buffer *chunk, const void *bytes, size_t len)
+{
+    buffer_collect(chunk, bytes, len);
+}
+
+/* Begins a chunk; settings are NULL for all but the first. */
+static void put_head(buffer *chunk, const settings *settings)
+{
+    unsigned char head[HEAD_BYTES] = MAGIC;
+    settings_words words = {0};
+    buffer texts = {0};
+    if (settings)
+        settings_print(settings, &words);
+    for (size_t i = 0; i < words.count; i++) {
+        append(&texts, words.words[i].ptr, words.words[i].len);
+        append(&texts, "", 1);
+    }
+    put_number(head + 8, VERSION, 4);
+    put_number(head + 12, texts.len, 4);
+    put_number(head + 16, checksum_of(head, texts.bytes, texts.len), 8);
+    append(chunk, head, sizeof head);
+    append(chunk, texts.bytes, texts.len);
+    buffer_free(&texts);
+}
+
+/* A chunk taken apart. */
+typedef struct parts {
+    vidi_str words; /* each ends in a zero byte */
+    vidi_str piece;
+} parts;
+
+/* False if it is not a chunk of this module, or its head is damaged. */
+static bool take_apart(vidi_str chunk, parts *parts)
+{
+    const unsigned char *head = (const unsigned char *)chunk.ptr;
+    if (chunk.len < HEAD_BYTES || memcmp(head, MAGIC, 8) != 0 || get_number(head + 8, 4) != VERSION)
+        return false;
+    uint64_t len = get_number(head + 12, 4);
+    if (len > chunk.len - HEAD_BYTES)
+        return false;
+    parts->words = (vidi_str){chunk.ptr + HEAD_BYTES, (size_t)len};
+    parts->piece = (vidi_str){chunk.ptr + HEAD_BYTES + len, chunk.len - HEAD_BYTES - (size_t)len};
+    return get_number(head + 16, 8) == checksum_of(head, parts->words.ptr, parts->words.len);
+}
+
+/* NULL, or what is wrong with the words. */
+static const char *read_settings(settings *settings, vidi_str texts, value_role role)
+{
+    vidi_str words[SETTINGS_WORDS];
+    size_t count = 0;
+    while (texts.len && count < SETTINGS_WORDS) {
+        const char *end = memchr(texts.ptr, 0, texts.len);
+        if (!end)
+            break;
+        words[count] = (vidi_str){texts.ptr, (size_t)(end - texts.ptr)};
+        texts.len -= words[count].len + 1;
+        texts.ptr = end + 1;
+        count++;
+    }
+    settings_init(settings, role);
+    const char *wrong = texts.len ? "its settings are damaged" : settings_parse(settings, words, count);
+    settings->arrival.size = 0; /* the pieces say themselves which one comes next */
+    return wrong || settings->role == role ? wrong : "it is of another type of filter";
+}
+
+/* ---- SCANDUMP ---- */
+
+static int discard(void *context, const void *data, size_t size)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+    return 0;
+}
+
+static int reply_end(server_context *ctx, const family *family)
+{
+    server.ReplyWithArray(ctx, 2);
+    server.ReplyWithLongLong(ctx, 0);
+    return family->end_is_null ? server.ReplyWithNull(ctx) : server.ReplyWithStringBuffer(ctx, "", 0);
+}
+
+/* The cursor of the piece that an iterator asks for. */
+static int find_cursor(const value *value, long long iterator, uint64_t *cursor)
+{
+    *cursor = iterator >= LEAST_CURSOR ? (uint64_t)iterator : 0;
+    return iterator == ASK_SECOND ? value_piece(value, cursor, CHUNK_MOST, discard, NULL) : VIDI_OK;
+}
+
+static void reply_chunk(server_context *ctx, long long iterator, uint64_t next, const buffer *chunk)
+{
+    server.ReplyWithArray(ctx, 2);
+    if (iterator == ASK_FIRST && next)
+        server.ReplyWithLongLong(ctx, ASK_SECOND);
+    else
+        server.ReplyWithLongLong(ctx, next ? (long long)next : ASK_END);
+    server.ReplyWithStringBuffer(ctx, chunk->bytes, chunk->len);
+}
+
+static int dump_chunk(server_context *ctx, const family *family, const value *value, long long iterator)
+{
+    buffer chunk = {0};
+    settings settings = value_settings(value);
+    settings.arrival.size = 0; /* of a filter that is itself incomplete */
+    uint64_t cursor;
+    put_head(&chunk, iterator == ASK_FIRST ? &settings : NULL);
+    int code = find_cursor(value, iterator, &cursor);
+    if (code == VIDI_OK)
+        code = value_piece(value, &cursor, CHUNK_MOST - chunk.len, buffer_collect, &chunk);
+    if (code == VIDI_EARGUMENT)
+        reply_end(ctx, family);
+    else if (code < 0)
+        reply_failure(ctx, value, code);
+    else
+        reply_chunk(ctx, iterator, cursor, &chunk);
+    buffer_free(&chunk);
+    return SERVER_OK;
+}
+
+static bool asks_for_chunk(long long iterator)
+{
+    return iterator == ASK_FIRST || iterator == ASK_SECOND || (iterator >= LEAST_CURSOR && iterator < CURSORS_END);
+}
+
+static bool parse_iterator(const family *family, server_string *text, long long *iterator)
+{
+    return parse_signed(text_of(text), iterator) && !(family->negative_is_wrong && *iterator < 0);
+}
+
+/* RedisBloom looks at the key of a Bloom filter first, and at the iterator of a cuckoo filter. */
+static int scandump(server_context *ctx, server_string **argv, int argc, const family *family)
+{
+    long long iterator;
+    if (argc != 3)
+        return server.WrongArity(ctx);
+    bool good = parse_iterator(family, argv[2], &iterator);
+    if (!good && family->role == ROLE_CF)
+        return server.ReplyWithError(ctx, family->bad_iterator);
+    const value *value = filter_needed(ctx, argv[1], family->role);
+    if (!value)
+        return SERVER_OK;
+    if (!good)
+        return server.ReplyWithError(ctx, family->bad_iterator);
+    if (!asks_for_chunk(iterator) || (family->empty_dumps_nothing && filter_items(value) == 0))
+        return reply_end(ctx, family);
+    return dump_chunk(ctx, family, value, iterator);
+}
+
+/* ---- LOADCHUNK ---- */
+
+/* Refuses a chunk: RedisBloom's words, and why. */
+static int refuse(server_context *ctx, const char *text, const char *why)
+{
+    char front[64];
+    snprintf(front, sizeof front, "%s: ", text);
+    return reply_error_after(ctx, front, why);
+}
+
+#define NOT_OURS                                                                                                       \
+    "this is not a chunk of this module. Filters of RedisBloom cannot be loaded; add their items to a new filter"
+
+/* A chunk was taken: tells replicas. */
+static int loaded(server_context *ctx, server_string *name, value *value, vidi_str piece, int more)
+{
+    uint64_t position = value->position;
+    value->position = more ? position + 1 : 0;
+    value_refresh(value);
+    settings settings = value_settings(value);
+    settings.arrival.size = 0;
+    replicate_load(ctx, name, position, piece, &settings);
+    value_changed(ctx, name);
+    return server.ReplyWithSimpleString(ctx, "OK");
+}
+
+static int load_first(server_context *ctx, server_string *name, const parts *parts, const family *family)
+{
+    settings settings;
+    const char *wrong = read_settings(&settings, parts->words, family->role);
+    if (wrong)
+        return refuse(ctx, family->bad_head, wrong);
+    value *made = value_new(&settings);
+    int more = value_take_piece(made, parts->piece);
+    if (more < 0 || !value_put(ctx, name, made)) {
+        refuse(ctx, family->bad_head, vidi_message());
+        value_close(made);
+        return SERVER_OK;
+    }
+    return loaded(ctx, name, made, parts->piece, more);
+}
+
+static int load_next(server_context *ctx, server_string *name, value *value, const parts *parts, const family *family)
+{
+    int more = parts->words.len ? VIDI_EFORMAT : value_take_piece(value, parts->piece);
+    if (parts->words.len)
+        return refuse(ctx, family->bad_chunk, "the first chunk comes with the iterator 1");
+    return more < 0 ? refuse(ctx, family->bad_chunk, vidi_message()) : loaded(ctx, name, value, parts->piece, more);
+}
+
+static int loadchunk(server_context *ctx, server_string **argv, int argc, const family *family)
+{
+    long long iterator;
+    bool absent;
+    parts parts;
+    if (argc != 4)
+        return server.WrongArity(ctx);
+    if (!parse_signed(text_of(argv[2]), &iterator))
+        return family->role == ROLE_BF ? reply_error(ctx, family->bad_iterator)
+                                       : server.ReplyWithError(ctx, family->bad_iterator);
+    if (iterator == ASK_FIRST && family->role == ROLE_CF)
+        return server.ReplyWithError(ctx, family->bad_iterator);
+    value *value = value_for_write(ctx, argv[1], family->role, &absent);
+    if (!value && !absent)
+        return SERVER_OK;
+    if (value && iterator == ASK_SECOND)
+        return server.ReplyWithError(ctx, family->key_exists);
+    if (absent && iterator != ASK_SECOND)
+        return reply_not_found(ctx);
+    if (!take_apart(text_of(argv[3]), &parts))
+        return refuse(ctx, absent ? family->bad_head : family->bad_chunk, NOT_OURS);
+    return absent ? load_first(ctx, argv[1], &parts, family) : load_next(ctx, argv[1], value, &parts, family);
+}
+
+/* ---- the commands ---- */
+
+int bf_scandump(server_context *ctx, server_string **argv, int argc)
+{
+    return scandump(ctx, argv, argc, &bloom);
+}
+
+int bf_loadchunk(server_context *ctx, server_string **argv, int argc)
+{
+    return loadchunk(ctx, argv, argc, &bloom);
+}
+
+int cf_scandump(server_context *ctx, server_string **argv, int argc)
+{
+    return scandump(ctx, argv, argc, &cuckoo);
+}
+
+int cf_loadchunk(server_context *ctx, server_string **argv, int argc)
+{
+    return loadchunk(ctx, argv, argc, &cuckoo);
+}

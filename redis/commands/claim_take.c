@@ -1,0 +1,339 @@
+/*
+ * VIDI.CLAIM, VIDI.RECLAIM and the internal VIDI.HOLD: how owners come by claims.
+ *
+ * Replicas and the append-only file decide nothing. CLAIM and RECLAIM reach them as VIDI.HOLD, which says what the
+ * claims are now, with their tokens and absolute deadlines.
+ */
+#include "claim_commands.h"
+#include "redis/claims/claims.h"
+#include "redis/server/memory.h"
+#include "redis/value/claim_key.h"
+#include "redis/value/reply.h"
+
+enum { RECLAIM_MOST = 1000 }; /* claims that one RECLAIM hands out */
+
+/* ---- what replicas are told ---- */
+
+/* The claims that a command has made or passed on: token, URL and payload of each. */
+typedef struct holds {
+    server_string **list;
+    size_t count;
+} holds;
+
+static void holds_begin(holds *holds, size_t most)
+{
+    holds->list = server.Alloc(most * 3 * sizeof *holds->list);
+    holds->count = 0;
+}
+
+static void holds_add(server_context *ctx, holds *holds, const claim_terms *terms)
+{
+    char token[TOKEN_DIGITS + 1];
+    token_print(terms->token, token);
+    holds->list[holds->count++] = server.CreateString(ctx, token, TOKEN_DIGITS);
+    holds->list[holds->count++] = server.CreateString(ctx, terms->url.ptr, terms->url.len);
+    holds->list[holds->count++] = server.CreateString(ctx, terms->payload.ptr, terms->payload.len);
+}
+
+/* Replicates the claims, if there are any, and frees the list. */
+static void holds_end(server_context *ctx, holds *holds, server_string **argv, int64_t deadline, int64_t lease)
+{
+    if (holds->count) {
+        server.Replicate(ctx, "VIDI.HOLD", "ssllv", argv[1], argv[2], (long long)deadline, (long long)lease,
+                         holds->list, holds->count);
+        value_changed(ctx, argv[1]);
+    }
+    for (size_t i = 0; i < holds->count; i++)
+        server.FreeString(ctx, holds->list[i]);
+    server.Free(holds->list);
+}
+
+/* ---- replies ---- */
+
+static void reply_words(server_context *ctx, const char *word, const char *detail)
+{
+    server.ReplyWithArray(ctx, detail ? 2 : 1);
+    server.ReplyWithCString(ctx, word);
+    if (detail)
+        server.ReplyWithCString(ctx, detail);
+}
+
+/* Why a claim could not be made, passed on or committed. */
+static void reply_refusal(server_context *ctx, const value *value, int error)
+{
+    if (error == VIDI_EMEMORY && !value->memory.refused)
+        reply_error(ctx, "there is no memory for the claim");
+    else if (error == VIDI_ELIMIT && !value->memory.refused)
+        reply_error(ctx, "a claim's URL and payload have less than 4 GiB each");
+    else
+        reply_failure(ctx, value, error);
+}
+
+/* ---- CLAIM, RECLAIM ---- */
+
+/* What the claims of one command have in common. */
+typedef struct claiming {
+    server_context *ctx;
+    value *value;
+    holds holds;
+    vidi_str owner;
+    int64_t now, lease;
+    double odds; /* claim_odds, below 0 before it was needed */
+} claiming;
+
+/* Claims are made when the first of a value is; false if there is no memory, which was replied. */
+static bool begin_claiming(claiming *with, size_t most)
+{
+    value *value = with->value;
+    with->now = server.Milliseconds();
+    with->odds = -1;
+    atomic_store(&value->memory.refused, false);
+    if (!value->claims && !(value->claims = claims_create(&value->memory.allocator))) {
+        reply_refusal(with->ctx, value, VIDI_EMEMORY);
+        return false;
+    }
+    holds_begin(&with->holds, most);
+    return true;
+}
+
+static uint64_t draw_token(void)
+{
+    uint64_t token = 0;
+    while (token == 0)
+        server.GetRandomBytes((unsigned char *)&token, sizeof token);
+    return token;
+}
+
+static double odds(claiming *with)
+{
+    if (with->odds < 0)
+        with->odds = claim_odds(with->value);
+    return with->odds;
+}
+
+static void reply_claimed(claiming *with, const claim_terms *terms)
+{
+    char token[TOKEN_DIGITS + 1];
+    token_print(terms->token, token);
+    holds_add(with->ctx, &with->holds, terms);
+    reply_words(with->ctx, "claimed", token);
+}
+
+/* A page counts once among the expected losses, however often its claim is taken over. */
+static void make_claim(claiming *with, claim_terms *terms, const claim *expired)
+{
+    claims *claims = with->value->claims;
+    terms->loss = expired ? claim_read(claims, expired).loss : odds(with);
+    int error;
+    do {
+        terms->token = draw_token();
+        error = claims_put(claims, terms);
+    } while (error == VIDI_EEXIST);
+    if (error == VIDI_OK)
+        reply_claimed(with, terms);
+    else
+        reply_refusal(with->ctx, with->value, error);
+}
+
+static void claim_key_and_url(claiming *with, vidi_str key, vidi_str url, vidi_str payload)
+{
+    claims *claims = with->value->claims;
+    const claim *there = claims_of_url(claims, key);
+    if (there && !claim_is_expired(claims, there, with->now)) {
+        server.ReplyWithArray(with->ctx, 2);
+        server.ReplyWithCString(with->ctx, "held");
+        server.ReplyWithLongLong(with->ctx, claim_read(claims, there).deadline - with->now);
+        return;
+    }
+    int verdict = there ? VIDI_NEW : value_has(with->value, url);
+    if (verdict < 0) {
+        reply_failure(with->ctx, with->value, verdict);
+    } else if (verdict == VIDI_SEEN) {
+        reply_words(with->ctx, "seen", NULL);
+    } else {
+        claim_terms terms = {key, url, payload, with->owner, 0, with->now + with->lease, with->lease, 0};
+        make_claim(with, &terms, there);
+    }
+}
+
+static void claim_url(claiming *with, vidi_str url, vidi_str payload)
+{
+    claim_key key;
+    int error = claim_key_make(&key, with->value, url);
+    if (error == VIDI_INVALID) {
+        reply_words(with->ctx, "invalid", vidi_message());
+    } else if (error != VIDI_OK) {
+        reply_failure(with->ctx, with->value, error);
+    } else {
+        claim_key_and_url(with, key.text, url, payload);
+        claim_key_free(&key);
+    }
+}
+
+/* VIDI.CLAIM key owner lease-ms url payload [url payload ...] */
+int command_claim(server_context *ctx, server_string **argv, int argc)
+{
+    if (argc < 6 || argc % 2)
+        return server.WrongArity(ctx);
+    claiming with = {.ctx = ctx};
+    if (!parse_owner(ctx, argv[2], &with.owner) || !parse_lease(ctx, argv[3], &with.lease) ||
+        !(with.value = value_or_new(ctx, argv[1])) || !begin_claiming(&with, (size_t)(argc - 4) / 2))
+        return SERVER_OK;
+    server.ReplyWithArray(ctx, (argc - 4) / 2);
+    for (int i = 4; i < argc; i += 2)
+        claim_url(&with, text_of(argv[i]), text_of(argv[i + 1]));
+    holds_end(ctx, &with.holds, argv, with.now + with.lease, with.lease);
+    return SERVER_OK;
+}
+
+/* Hands out the claim that expired first: 1, 0 if there is none, or an error. */
+static int reclaim_one(claiming *with)
+{
+    claims *claims = with->value->claims;
+    claim *expired = claims_first_expired(claims, with->now);
+    if (!expired)
+        return 0;
+    int error;
+    do {
+        error = claims_pass(claims, expired, with->owner, draw_token(), with->now + with->lease, with->lease);
+    } while (error == VIDI_EEXIST);
+    if (error != VIDI_OK)
+        return error;
+    claim_terms terms = claim_read(claims, expired);
+    holds_add(with->ctx, &with->holds, &terms);
+    return 1;
+}
+
+/* URL, payload and token of each claim. */
+static void reply_reclaimed(server_context *ctx, const holds *holds)
+{
+    server.ReplyWithArray(ctx, (long)(holds->count / 3));
+    for (size_t i = 0; i < holds->count; i += 3) {
+        server.ReplyWithArray(ctx, 3);
+        server.ReplyWithString(ctx, holds->list[i + 1]);
+        server.ReplyWithString(ctx, holds->list[i + 2]);
+        server.ReplyWithString(ctx, holds->list[i]);
+    }
+}
+
+/* If something fails after some were handed out, the reply has those, and the next call says what is wrong. */
+static void reclaim_all(claiming *with, uint64_t count)
+{
+    int result = 1;
+    for (uint64_t i = 0; i < count && result == 1; i++)
+        result = reclaim_one(with);
+    if (result < 0 && with->holds.count == 0)
+        reply_refusal(with->ctx, with->value, result);
+    else
+        reply_reclaimed(with->ctx, &with->holds);
+}
+
+static bool parse_reclaim_count(server_context *ctx, server_string **argv, int argc, uint64_t *count)
+{
+    *count = 1;
+    if (argc == 4)
+        return true;
+    if (!word_is(text_of(argv[4]), "COUNT"))
+        reply_error(ctx, "syntax: VIDI.RECLAIM key owner lease-ms [COUNT n]");
+    else if (!parse_count(text_of(argv[5]), count) || *count < 1 || *count > RECLAIM_MOST)
+        reply_error(ctx, "COUNT is a number from 1 to 1000");
+    else
+        return true;
+    return false;
+}
+
+/* VIDI.RECLAIM key owner lease-ms [COUNT n] */
+int command_reclaim(server_context *ctx, server_string **argv, int argc)
+{
+    if (argc != 4 && argc != 6)
+        return server.WrongArity(ctx);
+    claiming with = {.ctx = ctx};
+    uint64_t count;
+    if (!parse_owner(ctx, argv[2], &with.owner) || !parse_lease(ctx, argv[3], &with.lease) ||
+        !parse_reclaim_count(ctx, argv, argc, &count))
+        return SERVER_OK;
+    bool absent;
+    with.value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
+    if (!with.value && !absent)
+        return SERVER_OK;
+    uint64_t there = with.value ? claims_count(with.value->claims) : 0;
+    if (there == 0)
+        return server.ReplyWithArray(ctx, 0);
+    if (!begin_claiming(&with, (size_t)(count < there ? count : there)))
+        return SERVER_OK;
+    reclaim_all(&with, count);
+    holds_end(ctx, &with.holds, argv, with.now + with.lease, with.lease);
+    return SERVER_OK;
+}
+
+/* ---- HOLD ---- */
+
+/* One claim as it is to be. The loss of a claim that is there stays; that of another is what it costs here and now. */
+static int hold_one(value *value, claim_terms *terms)
+{
+    claim_key key;
+    int error = claim_key_make(&key, value, terms->url);
+    if (error == VIDI_INVALID && !memory_enforces()) /* the primary took it for a URL: see claim_io.c */
+        claim_key_as_given(&key, terms->url);
+    else if (error != VIDI_OK)
+        return error;
+    const claim *there = claims_of_url(value->claims, key.text);
+    terms->key = key.text;
+    terms->loss = there ? claim_read(value->claims, there).loss : claim_odds(value);
+    error = claims_put(value->claims, terms);
+    claim_key_free(&key);
+    return error;
+}
+
+static void reply_bad_hold(server_context *ctx, int error)
+{
+    if (error == VIDI_EEXIST)
+        reply_error(ctx, "another claim has the token");
+    else if (error == VIDI_ELIMIT)
+        reply_error(ctx, "a claim has an owner and a token, or neither");
+    else if (error == VIDI_EMEMORY)
+        reply_error(ctx, "there is no memory for the claim");
+    else
+        reply_error(ctx, vidi_message());
+}
+
+/* Replies, and returns how many of the words were done: all, or those before the first error. */
+static int hold_all(server_context *ctx, value *value, claim_terms terms, server_string **triples, int count)
+{
+    for (int i = 0; i < count; i += 3) {
+        terms.url = text_of(triples[i + 1]);
+        terms.payload = text_of(triples[i + 2]);
+        if (!parse_token(text_of(triples[i]), &terms.token)) {
+            reply_error(ctx, BAD_TOKEN);
+            return i;
+        }
+        int error = hold_one(value, &terms);
+        if (error != VIDI_OK) {
+            reply_bad_hold(ctx, error);
+            return i;
+        }
+    }
+    server.ReplyWithSimpleString(ctx, "OK");
+    return count;
+}
+
+/* VIDI.HOLD key owner deadline-ms lease-ms token url payload [token url payload ...] */
+int command_hold(server_context *ctx, server_string **argv, int argc)
+{
+    if (argc < 8 || (argc - 5) % 3)
+        return server.WrongArity(ctx);
+    claim_terms terms = {.owner = text_of(argv[2])};
+    if (!parse_time(ctx, argv[3], CLAIM_DEADLINE_MOST, &terms.deadline) || !parse_lease(ctx, argv[4], &terms.lease))
+        return SERVER_OK;
+    value *value = value_needed_for_write(ctx, argv[1]);
+    if (!value)
+        return SERVER_OK;
+    if (!value->claims && !(value->claims = claims_create(&value->memory.allocator)))
+        return reply_error(ctx, "there is no memory for the claim");
+    int done = hold_all(ctx, value, terms, argv + 5, argc - 5);
+    if (done == 0)
+        return SERVER_OK;
+    server.Replicate(ctx, "VIDI.HOLD", "v", argv + 1, (size_t)(4 + done));
+    value_changed(ctx, argv[1]);
+    return SERVER_OK;
+}

@@ -1,0 +1,82 @@
+/*
+ * What BF.* and CF.* share. See filters.h.
+ */
+#include "filters.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "redis/value/reply.h"
+
+const char *no_option(int option)
+{
+    return option == OPTION_TWICE ? "ERR " GIVEN_TWICE : "Unknown argument received";
+}
+
+int reply_not_found(server_context *ctx)
+{
+    return server.ReplyWithError(ctx, "ERR not found");
+}
+
+const value *filter_needed(server_context *ctx, server_string *name, value_role role)
+{
+    bool absent;
+    const value *found = value_for_read(ctx, name, role, &absent);
+    if (absent)
+        reply_not_found(ctx);
+    return found;
+}
+
+int reply_range(server_context *ctx, const char *text, uint64_t least, uint64_t most)
+{
+    char line[160];
+    snprintf(line, sizeof line, "%s [%" PRIu64 ", %" PRIu64 "]", text, least, most);
+    return server.ReplyWithError(ctx, line);
+}
+
+bool speaks_resp3(server_context *ctx)
+{
+    return server.GetContextFlags(ctx) & SERVER_FLAG_RESP3;
+}
+
+void reply_field(server_context *ctx, const char *name, uint64_t number)
+{
+    server.ReplyWithSimpleString(ctx, name);
+    server.ReplyWithLongLong(ctx, (long long)number);
+}
+
+uint64_t filter_items(const value *value)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    return vidi_stat(value->set, &stats) == VIDI_OK ? stats.count : 0;
+}
+
+static bool has(const value *value, server_string *item)
+{
+    return value && value_has(value, text_of(item)) == VIDI_SEEN;
+}
+
+int filter_exists(server_context *ctx, server_string **argv, int argc, value_role role)
+{
+    if (argc != 3)
+        return server.WrongArity(ctx);
+    return server.ReplyWithBool(ctx, has(value_if_there(ctx, argv[1], role), argv[2]));
+}
+
+int filter_mexists(server_context *ctx, server_string **argv, int argc, value_role role)
+{
+    if (argc < 3)
+        return server.WrongArity(ctx);
+    const value *value = value_if_there(ctx, argv[1], role);
+    server.ReplyWithArray(ctx, argc - 2);
+    for (int i = 2; i < argc; i++)
+        server.ReplyWithBool(ctx, has(value, argv[i]));
+    return SERVER_OK;
+}
+
+const server_argument key_arguments[] = {ARG_KEY, ARG_END};
+const server_argument item_arguments[] = {ARG_KEY, ARG("item", SERVER_ARG_STRING), ARG_END};
+const server_argument items_arguments[] = {ARG_KEY, ARG_MANY("item", SERVER_ARG_STRING), ARG_END};
+const server_argument scandump_arguments[] = {ARG_KEY, ARG("iterator", SERVER_ARG_INTEGER), ARG_END};
+const server_argument loadchunk_arguments[] = {ARG_KEY, ARG("iterator", SERVER_ARG_INTEGER),
+                                               ARG("data", SERVER_ARG_STRING), ARG_END};

@@ -1,0 +1,41 @@
+/*
+ * What replicas and the append-only file are told: VIDI.* commands only, whatever the client sent, and only what
+ * changed something. A command that fails replicates nothing but what it has done.
+ *
+ * Making a VIDI.* command out of a BF.ADD takes the server a quarter of a microsecond, even if nobody listens. So as
+ * long as nobody does, the client's command is handed on as it is, which the server drops at once. Should somebody have
+ * begun to listen this very moment, a replica gets BF.ADD and does the same with it.
+ */
+#ifndef REDIS_REPLICATE_H
+#define REDIS_REPLICATE_H
+
+#include "redis/server/server.h"
+#include "value.h"
+
+/*
+ * Somebody may be about to listen: after a fork, whose file a replica or the append-only file begins with; when the
+ * role changes; and after loading, when the server makes a backlog again.
+ */
+void replicate_expect_listeners(void);
+
+/* Finds out whether anybody listens: replicas, the backlog or the append-only file. Called several times a second. */
+void replicate_look_around(server_context *ctx);
+
+/* VIDI.RESERVE with the settings that the value was made with. */
+void replicate_reserve(server_context *ctx, server_string *name, const settings *settings);
+
+/*
+ * What a command has added: of items[i], verdicts[i] tells. New ones alone, or all that were stored if the kind counts.
+ * True if there was anything. `verbatim`: the command is VIDI.ADD or VIDI.MADD with just these items.
+ */
+bool replicate_adds(server_context *ctx, server_string *name, const value *value, server_string **items, size_t n,
+                    const uint8_t *verdicts, bool verbatim);
+
+/* VIDI.DEL */
+void replicate_removal(server_context *ctx, server_string *name, server_string *item);
+
+/* VIDI.LOAD key position piece, with the settings' words if the position is 0. */
+void replicate_load(server_context *ctx, server_string *name, uint64_t position, vidi_str piece,
+                    const settings *settings);
+
+#endif

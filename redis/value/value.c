@@ -1,0 +1,434 @@
+/*
+ * Values: opening, making, adding. See value.h.
+ */
+#include "value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "redis/claims/claims.h"
+#include "replicate.h"
+#include "reply.h"
+#include "type.h"
+
+/* ---- opening ---- */
+
+/* The key is closed at once: a value lives on until the command ends, and a closed key leaves nothing to forget. */
+static value *look(server_context *ctx, server_string *name, int mode, bool *absent)
+{
+    server_key *key = server.OpenKey(ctx, name, mode);
+    value *found = server.ModuleTypeGetType(key) == value_type ? server.ModuleTypeGetValue(key) : NULL;
+    *absent = !found && (!key || server.KeyType(key) == SERVER_KEY_EMPTY);
+    server.CloseKey(key);
+    return found;
+}
+
+static value *open_value(server_context *ctx, server_string *name, int mode, unsigned roles, bool *absent)
+{
+    value *found = look(ctx, name, mode, absent);
+    if (found && (found->settings.role & roles))
+        return found;
+    if (!*absent)
+        server.ReplyWithError(ctx, SERVER_WRONG_TYPE);
+    return NULL;
+}
+
+value *value_for_read(server_context *ctx, server_string *name, unsigned roles, bool *absent)
+{
+    return open_value(ctx, name, SERVER_READ, roles, absent);
+}
+
+value *value_for_write(server_context *ctx, server_string *name, unsigned roles, bool *absent)
+{
+    return open_value(ctx, name, SERVER_READ | SERVER_WRITE, roles, absent);
+}
+
+value *value_needed_for_read(server_context *ctx, server_string *name)
+{
+    bool absent;
+    value *found = value_for_read(ctx, name, ANY_ROLE, &absent);
+    if (absent)
+        reply_absent(ctx);
+    return found;
+}
+
+value *value_needed_for_write(server_context *ctx, server_string *name)
+{
+    bool absent;
+    value *found = value_for_write(ctx, name, ANY_ROLE, &absent);
+    if (absent)
+        reply_absent(ctx);
+    return found;
+}
+
+value *value_if_there(server_context *ctx, server_string *name, unsigned roles)
+{
+    bool absent;
+    value *found = look(ctx, name, SERVER_READ, &absent);
+    return found && (found->settings.role & roles) ? found : NULL;
+}
+
+void value_changed(server_context *ctx, server_string *name)
+{
+    server.SignalModifiedKey(ctx, name);
+}
+
+/* ---- making and freeing ---- */
+
+value *value_new(const settings *settings)
+{
+    value *made = server.Calloc(1, sizeof *made);
+    made->settings = settings->traits;
+    made->deleted = settings->deleted;
+    made->merged = settings->merged;
+    made->previous_until = settings->previous_until; /* value_refresh lets it begin when the set is there */
+    memory_init(&made->memory, settings->max_memory);
+    memory_add_owner(&made->memory, made);
+    if (settings->arrival.size) {
+        made->saved = server.Alloc(sizeof *made->saved);
+        *made->saved = (saved_arrival){settings->position, settings->arrival};
+    }
+    return made;
+}
+
+static void forget_saved(value *value)
+{
+    server.Free(value->saved);
+    value->saved = NULL;
+}
+
+void value_close(value *value)
+{
+    if (!value)
+        return;
+    expiry_forget(value);
+    vidi_close(value->set);
+    claims_free(value->claims);
+    memory_remove_owner(&value->memory, value);
+    forget_saved(value);
+    server.Free(value);
+}
+
+settings value_settings(const value *value)
+{
+    settings settings = settings_from(&value->settings);
+    settings.deleted = value->deleted;
+    settings.merged = value->merged;
+    settings.previous_until = value->previous_until;
+    settings.position = value->position;
+    settings.arrival.size = sizeof settings.arrival;
+    if (vidi_piece_state(value->set, &settings.arrival) != VIDI_OK)
+        settings.arrival.size = 0;
+    return settings;
+}
+
+value *value_copy(const value *original)
+{
+    settings settings = value_settings(original);
+    value *made = value_new(&settings);
+    vidi_access access;
+    value_access(made, &access);
+    memory_lift_limits();
+    int error = vidi_copy(&made->set, original->set, &access);
+    if (error == VIDI_OK && original->claims)
+        error = claims_copy(&made->claims, original->claims, &made->memory.allocator);
+    memory_restore_limits();
+    if (error != VIDI_OK) {
+        value_close(made);
+        return NULL;
+    }
+    value_refresh(made);
+    return made;
+}
+
+bool value_put(server_context *ctx, server_string *name, value *value)
+{
+    server_key *key = server.OpenKey(ctx, name, SERVER_READ | SERVER_WRITE);
+    bool done =
+        server.KeyType(key) == SERVER_KEY_EMPTY && server.ModuleTypeSetValue(key, value_type, value) == SERVER_OK;
+    server.CloseKey(key);
+    if (done)
+        value_changed(ctx, name);
+    return done;
+}
+
+void value_access(value *value, vidi_access *access)
+{
+    vidi_options unused;
+    settings settings = settings_from(&value->settings);
+    settings_to_options(&settings, &unused, access);
+    access->allocator = &value->memory.allocator;
+}
+
+uint64_t value_buckets(const traits *settings)
+{
+    uint64_t size = settings->bucket_size ? settings->bucket_size : 1, buckets = 1;
+    while (buckets < settings->capacity / size && buckets <= UINT64_MAX / 2 / size)
+        buckets *= 2;
+    return buckets;
+}
+
+/* How many items a filter that does not scale takes. */
+static uint64_t most_items(const traits *settings)
+{
+    if (settings->role == ROLE_URLS || settings->expansion > 0)
+        return 0;
+    uint64_t size = settings->bucket_size ? settings->bucket_size : 1;
+    return settings->role == ROLE_BF ? settings->capacity : value_buckets(settings) * size;
+}
+
+/* How many adds a set that stores every add holds. Its counters know nothing of what was merged into it. */
+static uint64_t stored_adds(const vidi_stats *stats, uint64_t merged)
+{
+    uint64_t stored = stats->answered_new + stats->answered_seen + merged;
+    uint64_t left = stored > stats->removed ? stored - stats->removed : 0;
+    return left > stats->count ? left : stats->count;
+}
+
+/*
+ * The value was saved while its pieces came: it goes on where the saved one was, as soon as all is there that was saved
+ * (VIDI_ECANNOT until then, if that comes in pieces itself).
+ */
+static void resume_pieces(value *value)
+{
+    if (!value->saved)
+        return;
+    int code = vidi_piece_resume(value->set, &value->saved->arrival);
+    if (code == VIDI_ECANNOT)
+        return;
+    value->position = code == VIDI_OK ? value->saved->position : 0;
+    forget_saved(value);
+}
+
+void value_refresh(value *value)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    if (vidi_stat(value->set, &stats) != VIDI_OK)
+        return;
+    value->counts = strcmp(stats.kind, "counting") == 0 || strstr(stats.params, "multiset=on");
+    value->items = value->counts ? stored_adds(&stats, value->merged) : stats.count;
+    value->most_items = most_items(&value->settings);
+    resume_pieces(value);
+    if (value->previous_until && !value->expiry.at)
+        expiry_set(value, value->previous_until);
+}
+
+/* What a set that is made like another one takes over, if the command says nothing else. */
+static void take_over(settings *settings, const value *like)
+{
+    uint64_t max_memory = settings->max_memory;
+    server_string *name = settings->like;
+    *settings = settings_from(&like->settings);
+    settings->like = name;
+    settings->max_memory = max_memory ? max_memory : settings->max_memory;
+}
+
+int value_create(value *value, const settings *settings, const struct value *like)
+{
+    vidi_options options;
+    vidi_access access;
+    settings_to_options(settings, &options, &access);
+    access.allocator = &value->memory.allocator;
+    if (like) {
+        options.like = like->set;
+        options.kind = options.params = options.canon = NULL;
+        options.key = NULL;
+        options.capacity = 0;
+        options.error = 0;
+    }
+    int error = vidi_create(&value->set, &options);
+    if (error == VIDI_OK)
+        value_refresh(value);
+    return error;
+}
+
+/* Kind and canonical form as they are, so that a version with other defaults makes the same set from an old file. */
+static void pin_defaults(settings *settings, const vidi_set *set)
+{
+    vidi_stats stats = {.size = sizeof(stats)};
+    if (vidi_stat(set, &stats) != VIDI_OK)
+        return;
+    snprintf(settings->kind, sizeof(settings->kind), "%s", stats.kind);
+    snprintf(settings->canon, sizeof(settings->canon), "%s", stats.canon);
+}
+
+value *value_make(server_context *ctx, server_string *name, settings *settings)
+{
+    const value *like = NULL;
+    if (settings->like) {
+        bool absent = false;
+        like = value_for_read(ctx, settings->like, ANY_ROLE, &absent);
+        if (absent)
+            reply_error(ctx, "the key after LIKE does not exist");
+        if (!like)
+            return NULL;
+        take_over(settings, like);
+    }
+    const char *wrong = settings_resolve(settings);
+    if (wrong) {
+        reply_error(ctx, wrong);
+        return NULL;
+    }
+    value *made = value_new(settings);
+    int error = value_create(made, settings, like);
+    if (error != VIDI_OK || !value_put(ctx, name, made)) {
+        if (error != VIDI_OK)
+            reply_failure(ctx, made, error);
+        else
+            reply_error(ctx, "the key exists already");
+        value_close(made);
+        return NULL;
+    }
+    pin_defaults(settings, made->set);
+    replicate_reserve(ctx, name, settings);
+    server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_MODULE, "vidi.reserve", name);
+    return made;
+}
+
+value *value_or_new(server_context *ctx, server_string *name)
+{
+    bool absent;
+    value *found = value_for_write(ctx, name, ANY_ROLE, &absent);
+    if (!absent)
+        return found;
+    if (!memory_enforces()) { /* a set with another key would answer like this one, and hold something else */
+        reply_error(ctx, "the primary has made this set, but it could not be made here");
+        return NULL;
+    }
+    settings settings;
+    settings_init(&settings, ROLE_URLS);
+    return value_make(ctx, name, &settings);
+}
+
+/* ---- asking ---- */
+
+int value_has(const value *value, vidi_str item)
+{
+    memory_lift_limits();
+    int verdict = vidi_has(value->set, item);
+    memory_restore_limits();
+    return verdict;
+}
+
+int value_has_batch(const value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
+{
+    memory_lift_limits();
+    int code = vidi_has_batch(value->set, items, n, verdicts);
+    memory_restore_limits();
+    return code;
+}
+
+int value_has_previous(const value *value, vidi_str item)
+{
+    memory_lift_limits();
+    int verdict = vidi_has_previous(value->set, item);
+    memory_restore_limits();
+    return verdict;
+}
+
+int value_count(const value *value, vidi_str item, uint64_t *times)
+{
+    memory_lift_limits();
+    int code = vidi_count(value->set, item, times);
+    memory_restore_limits();
+    return code;
+}
+
+/* ---- adding ---- */
+
+static uint64_t count_stored(const value *value, const uint8_t *verdicts, size_t n)
+{
+    uint64_t stored = 0;
+    for (size_t i = 0; i < n; i++)
+        stored += value_stored(value, verdicts[i]);
+    return stored;
+}
+
+static int add_all(value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
+{
+    if (n != 1)
+        return vidi_add_batch(value->set, items, n, verdicts);
+    int verdict = vidi_add(value->set, items[0]);
+    verdicts[0] = verdict > 0 ? (uint8_t)verdict : VIDI_UNTRIED;
+    return verdict > 0 ? VIDI_OK : verdict;
+}
+
+/* There is no room: what is there already gets its answer, up to the first item that is not. */
+static int ask_while_full(const value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
+{
+    for (size_t i = 0; i < n; i++) {
+        int verdict = value->counts ? VIDI_NEW : value_has(value, items[i]);
+        if (verdict < 0)
+            return verdict;
+        if (verdict == VIDI_NEW)
+            return VALUE_FULL;
+        verdicts[i] = (uint8_t)verdict;
+    }
+    return VIDI_OK;
+}
+
+int value_add(value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
+{
+    atomic_store_explicit(&value->memory.refused, false, memory_order_relaxed);
+    if (value->most_items == 0) {
+        int error = add_all(value, items, n, verdicts);
+        if (value->counts)
+            value->items += count_stored(value, verdicts, n);
+        return error;
+    }
+    memset(verdicts, VIDI_UNTRIED, n);
+    int error = VIDI_OK;
+    size_t done = 0;
+    while (done < n && error == VIDI_OK && value->items < value->most_items) {
+        uint64_t room = value->most_items - value->items;
+        size_t now = n - done < room ? n - done : (size_t)room;
+        error = add_all(value, items + done, now, verdicts + done);
+        value->items += count_stored(value, verdicts + done, now);
+        done += now;
+    }
+    return error == VIDI_OK && done < n ? ask_while_full(value, items + done, n - done, verdicts + done) : error;
+}
+
+int value_remove(value *value, vidi_str item)
+{
+    memory_lift_limits();
+    int code = vidi_remove(value->set, item);
+    memory_restore_limits();
+    if (code == VIDI_OK) {
+        value->items -= value->items > 0;
+        value->deleted++;
+    }
+    return code;
+}
+
+int value_merge(value *value, const struct value *from)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    int code = vidi_stat(from->set, &stats);
+    if (code == VIDI_OK)
+        code = vidi_merge(value->set, from->set);
+    if (code == VIDI_OK && value->counts && value != from)
+        value->merged += from->counts ? from->items : stats.count;
+    return code;
+}
+
+int value_take_piece(value *value, vidi_str piece)
+{
+    vidi_access access;
+    value_access(value, &access);
+    type_count_load();
+    return vidi_piece_read(&value->set, piece.ptr, piece.len, &access);
+}
+
+int value_piece(const value *value, uint64_t *cursor, size_t most, vidi_sink sink, void *context)
+{
+    memory_lift_limits();
+    int error = vidi_piece_write(value->set, cursor, most, sink, context);
+    memory_restore_limits();
+    return error;
+}
+
+size_t value_bytes(const value *value)
+{
+    return (size_t)atomic_load(&value->memory.used);
+}
