@@ -1,33 +1,22 @@
 /*
- * A string of bytes that grows. Begins as {0}. Every function that appends returns VIDI_OK or VIDI_EMEMORY; after
- * VIDI_EMEMORY the bytes are as they were before the call.
+ * Bytes that grow (common/bytes.h) beside the library's strings.
  */
 #ifndef VIDI_CRAWLER_BASE_BYTES_H
 #define VIDI_CRAWLER_BASE_BYTES_H
 
-#include <stdarg.h>
-#include <stddef.h>
-
+#include "common/bytes.h"
 #include "vidi/vidi.h"
 
-typedef struct bytes {
-    char *ptr;
-    size_t len, room;
-} bytes;
+_Static_assert(BYTES_NO_MEMORY == (int)VIDI_EMEMORY, "callers return it as an error of the library");
 
-/* Makes room for `more` bytes after the present ones. */
-int bytes_reserve(bytes *to, size_t more);
-int bytes_append(bytes *to, const void *from, size_t n);
-int bytes_append_str(bytes *to, vidi_str text);
-int bytes_append_text(bytes *to, const char *text);
-int bytes_append_format(bytes *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Frees the memory; the bytes are then {0} again. */
-void bytes_free(bytes *of);
-
-static inline vidi_str bytes_str(const bytes *of)
+static inline vidi_str bytes_str(const bytes *all)
 {
-    return (vidi_str){of->ptr, of->len};
+    return (vidi_str){all->ptr, all->len};
+}
+
+static inline int bytes_append_str(bytes *to, vidi_str text)
+{
+    return bytes_append(to, text.ptr, text.len);
 }
 
 #endif
