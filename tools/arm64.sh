@@ -48,7 +48,7 @@ configure() {
 # The tests that compare kernels, and some that use them; TEST:PATTERN takes only some cases, because qemu is slow.
 tests=(cpu/cpu hash/hash hash/batch hash/positions url/is_canonical url/percent filters/fingerprint/line
     filters/fingerprint/kernel
-    'filters/fingerprint/fingerprint:*every*' 'filters/blocked/blocked:*every*' set/golden set/no_false_negative)
+    'filters/fingerprint/fingerprint:*every*' 'filters/blocked/blocked:*every*' set/serial/golden set/no_false_negative)
 
 for program in aarch64-linux-gnu-gcc qemu-aarch64 apt-get dpkg-deb; do
     command -v "$program" >/dev/null || skip "$program is not installed"

@@ -3,8 +3,8 @@
 
 #include "hash/functions.h"
 #include "set/set.h"
-#include "url/is_canonical.h"
-#include "url/split.h"
+#include "url/quick/is_canonical.h"
+#include "url/parse/split.h"
 
 /* Room on the stack for one URL as the parser writes it; longer ones are allocated. */
 enum { URL_ROOM = 1024 };

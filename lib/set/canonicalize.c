@@ -9,7 +9,7 @@
  */
 #include "set/set.h"
 
-#include "url/is_canonical.h"
+#include "url/quick/is_canonical.h"
 
 #define TEXT_BYTES (32 * 1024)
 

@@ -22,9 +22,9 @@
 #include "base/latch.h"
 #include "filters/filter.h"
 #include "frame/mapped.h"
-#include "url/canon.h"
-#include "url/is_canonical.h"
-#include "url/split.h"
+#include "url/canon/canon.h"
+#include "url/quick/is_canonical.h"
+#include "url/parse/split.h"
 
 /* Room for the user's parameters, with the zero byte at the end. */
 #define VIDI__USER_PARAMS_MAX 512

@@ -4,6 +4,9 @@ BEGIN {
     may["lib/cpu"] = "base cpu"
     may["lib/hash"] = "base cpu hash"
     may["lib/url"] = "base cpu url"
+    may["url/parse"] = "parse" # the folders of lib/url that each of them may include
+    may["url/quick"] = "parse quick"
+    may["url/canon"] = "parse quick canon"
     may["lib/filters"] = "base cpu hash filters"
     may["lib/frame"] = "base hash frame"
     may["lib/set"] = "base cpu hash url filters frame set"
@@ -39,6 +42,11 @@ function has(words, word) {
 # The kind whose folder below lib/filters contains the path; "" for the folder that all kinds share.
 function room(path) {
     return path ~ /^filters\/[^\/]+\// ? substr(path, 1, match(substr(path, 9), "/") + 7) : ""
+}
+
+function parent(path) {
+    sub(/\/[^\/]*$/, "", path)
+    return path
 }
 
 # A folder of the crawler includes its own headers, and of the folders that it may use the header that has the folder's
@@ -114,6 +122,8 @@ function allowed(file, part, header,    folder, kind, within) {
     sub(/\/.*/, "", folder)
     if (part !~ /^lib\//)
         return allowed_above(file, part, header, folder)
+    if (part == "lib/url" && folder == "url" && !has(may[parent(within)], substr(parent(header), 5)))
+        return 0
     if (room(header) != "" && room(header) != room(within))
         return 0
     kind = header

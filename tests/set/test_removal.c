@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "set/fit_cases.h"
+#include "set/merge/fit_cases.h"
 #include "support/check.h"
 #include "support/env.h"
 #include "support/random.h"

@@ -1,7 +1,7 @@
 /*
  * The sets in the golden files, such as tests/data/golden/v1-classic.vidi: small sets of each kind, with the same bytes
  * on every machine. The number is the version of the stream. tests/golden/make_golden.c writes them, and
- * tests/set/test_golden.c reads them.
+ * tests/set/serial/test_golden.c reads them.
  */
 #ifndef TESTS_SUPPORT_GOLDEN_H
 #define TESTS_SUPPORT_GOLDEN_H

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "url/canon_rules.h"
+#include "url/canon/canon_rules.h"
 #include "url/canonical.h"
 #include "support/alloc.h"
 #include "support/env.h"

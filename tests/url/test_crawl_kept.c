@@ -2,7 +2,7 @@
  * The shortcuts of crawl: it keeps some URLs after a quick test, and skips rules that it does not need. Applying all
  * rules one after the other must give the same text. vidi_url_explain applies all of them.
  */
-#include "url/canon_rules.h"
+#include "url/canon/canon_rules.h"
 #include "url/canonical.h"
 #include "support/env.h"
 #include "support/random.h"

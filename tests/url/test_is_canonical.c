@@ -10,8 +10,8 @@
 #include "support/check.h"
 #include "support/env.h"
 #include "support/random.h"
-#include "url/is_canonical.h"
-#include "url/url.h"
+#include "url/quick/is_canonical.h"
+#include "url/parse/url.h"
 
 #define ROOM 4096 /* a page: URLs lie at its end, and what follows must not be touched */
 

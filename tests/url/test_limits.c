@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "url/url.h"
+#include "url/parse/url.h"
 #include "support/alloc.h"
 #include "support/check.h"
 #include "support/env.h"

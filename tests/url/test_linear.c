@@ -3,7 +3,7 @@
  *
  * Work is counted, not timed: this program has a copy of lib/url of its own, in which the compiler calls
  * __sanitizer_cov_trace_pc at every branch (tests/CMakeLists.txt), and the linker puts our memcpy and the like, which
- * count the bytes, in place of the C library's. ICU's work is not counted: lib/url/idna.c limits what it is given.
+ * count the bytes, in place of the C library's. ICU's work is not counted: lib/url/parse/idna.c limits what it is given.
  */
 #include <stdlib.h>
 #include <string.h>

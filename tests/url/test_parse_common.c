@@ -7,7 +7,7 @@
 #include "support/check.h"
 #include "support/env.h"
 #include "support/random.h"
-#include "url/url.h"
+#include "url/parse/url.h"
 
 #define ROOM 8192
 

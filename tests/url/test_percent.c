@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "url/percent.h"
+#include "url/parse/percent.h"
 #include "support/check.h"
 #include "support/random.h"
 

@@ -1,7 +1,7 @@
 /* Where URLs are split, and what their features are. */
 #include <stdio.h>
 
-#include "url/split.h"
+#include "url/parse/split.h"
 #include "support/check.h"
 
 static vidi_str str(const char *text)

@@ -96,7 +96,7 @@ typedef struct vidi__blocked_answers {
 /*
  * A whole batch, in order, against one layer, for callers that have the filter alone. It goes through a ring of places:
  * the lines of a step are located and prefetched, then a step of URLs is processed whose lines were located before. So
- * the memory always has about the same number of lines on their way (fingerprint/kernel.h does the same).
+ * the memory always has about the same number of lines on their way (fingerprint/kernels/kernel.h does the same).
  */
 #define VIDI__BLOCKED_RING 64  /* URLs whose lines are kept at a time; a multiple of a step */
 #define VIDI__BLOCKED_AHEAD 32 /* URLs from locating to processing */

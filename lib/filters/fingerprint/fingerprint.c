@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "cpu/cpu.h"
-#include "filters/fingerprint/kernel.h"
+#include "filters/fingerprint/kernels/kernel.h"
 #include "filters/fingerprint/table_union.h"
 
 #define BITS_MIN 32

@@ -2,7 +2,7 @@
  * Batches of fingerprint, at every level of the processor: a ring gives the verdicts of single adds and leaves the same
  * bits; waves leave the same contents; tables grow, partitions open and memory runs out in the midst of both.
  */
-#include "filters/fingerprint/kernel.h"
+#include "filters/fingerprint/kernels/kernel.h"
 #include "filters/fingerprint/table_cases.h"
 
 #define UNTOUCHED 99

@@ -2,7 +2,7 @@
  * Rebuilding: whatever the shapes of the old and the new sub-table and however its hashes crowd, the new one holds
  * exactly what it should and the old one stays as it was.
  */
-#include "filters/fingerprint/rebuild.h"
+#include "filters/fingerprint/kernels/rebuild.h"
 
 #include "cpu/cpu.h"
 #include "filters/fingerprint/subtable_cases.h"
