@@ -220,25 +220,24 @@ static void judge_memory(lab_entry *entry, double width, double m)
     snprintf(entry->remark, sizeof entry->remark, "it takes %.3f times the memory of bits", entry->measured);
 }
 
-void lab_counters_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                        const double *numbers, lab_entry *entry)
+void lab_counters_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double n = (double)lab_counting_urls(settings), m = (double)places_of((uint64_t)n), limit = exp2(widths[row]) - 1;
+    double n = (double)lab_counting_urls(cell->settings), m = (double)places_of((uint64_t)n),
+           limit = exp2(widths[cell->row]) - 1;
     lab_theory theory;
-    (void)study;
-    if (column == MEMORY) {
-        judge_memory(entry, widths[row], m);
+    if (cell->column == MEMORY) {
+        judge_memory(entry, widths[cell->row], m);
         return;
     }
-    if (column == FORGOTTEN) {
-        judge_clustered(entry, numbers, theory_of_forgotten(n, m));
+    if (cell->column == FORGOTTEN) {
+        judge_clustered(entry, cell->numbers, theory_of_forgotten(n, m));
         return;
     }
-    if (column == FULL)
+    if (cell->column == FULL)
         theory = theory_of_full(n, m, limit);
-    else if (column == STILL_SEEN)
+    else if (cell->column == STILL_SEEN)
         theory = theory_of_still_seen(n, m, limit);
     else
         theory = theory_of_too_large(n, m);
-    lab_entry_count(entry, numbers, theory, 100);
+    lab_entry_count(entry, cell->numbers, theory, 100);
 }

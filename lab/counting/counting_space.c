@@ -107,14 +107,11 @@ static void judge_memory(lab_entry *entry, double theory, double n)
     snprintf(entry->remark, sizeof entry->remark, "the set takes %.4g bits per URL, not %.4g", entry->measured, theory);
 }
 
-void lab_space_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                     const double *numbers, lab_entry *entry)
+void lab_space_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double n = (double)lab_counting_urls(settings);
-    (void)study;
-    (void)numbers;
-    if (column == BLOOM)
-        judge_memory(entry, least_bits(lab_space_rates_along[row]), n);
-    else if (column == ONE_HASH)
-        judge_memory(entry, -1 / log1p(-lab_space_rates_along[row]), n);
+    double n = (double)lab_counting_urls(cell->settings);
+    if (cell->column == BLOOM)
+        judge_memory(entry, least_bits(lab_space_rates_along[cell->row]), n);
+    else if (cell->column == ONE_HASH)
+        judge_memory(entry, -1 / log1p(-lab_space_rates_along[cell->row]), n);
 }

@@ -239,13 +239,8 @@ int lab_eigen_database_space_measure(const lab_settings *settings, uint64_t run,
 }
 
 /* The filters' bits follow from their definition; what a set takes besides shows if there are few URLs. */
-void lab_eigen_database_space_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                    const double *numbers, lab_entry *entry)
+void lab_eigen_database_space_judge(const lab_cell *cell, lab_entry *entry)
 {
-    (void)study;
-    (void)settings;
-    (void)column;
-    (void)numbers;
-    if (row + IN_FILE >= CLASSIC)
-        entry->theory = row + IN_FILE == CLASSIC ? LAB_EIGEN_BITS / 8.0 : LAB_EIGEN_BITS / 6.0;
+    if (cell->row + IN_FILE >= CLASSIC)
+        entry->theory = cell->row + IN_FILE == CLASSIC ? LAB_EIGEN_BITS / 8.0 : LAB_EIGEN_BITS / 6.0;
 }

@@ -196,23 +196,17 @@ static void judge_crawl(const crawl *crawl, const lab_settings *settings, size_t
     lab_entry_count(entry, numbers, all, 100);
 }
 
-void lab_eigen_depths_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                            const double *numbers, lab_entry *entry)
+void lab_eigen_depths_judge(const lab_cell *cell, lab_entry *entry)
 {
-    (void)study;
-    judge_crawl(&depths[row], settings, column, numbers, entry);
+    judge_crawl(&depths[cell->row], cell->settings, cell->column, cell->numbers, entry);
 }
 
-void lab_eigen_depths_oaat_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                 const double *numbers, lab_entry *entry)
+void lab_eigen_depths_oaat_judge(const lab_cell *cell, lab_entry *entry)
 {
-    (void)study;
-    judge_crawl(&few_depths[row], settings, column, numbers, entry);
+    judge_crawl(&few_depths[cell->row], cell->settings, cell->column, cell->numbers, entry);
 }
 
-void lab_eigen_asked_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                           const double *numbers, lab_entry *entry)
+void lab_eigen_asked_judge(const lab_cell *cell, lab_entry *entry)
 {
-    (void)study;
-    judge_crawl(&asked[row], settings, column, numbers, entry);
+    judge_crawl(&asked[cell->row], cell->settings, cell->column, cell->numbers, entry);
 }

@@ -90,19 +90,17 @@ int lab_eigen_features_measure(const lab_settings *settings, uint64_t run, doubl
 }
 
 /* Pages of one site share its letters, have different numbers, and have a hundred pairs of last digits. */
-void lab_eigen_features_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                              const double *numbers, lab_entry *entry)
+void lab_eigen_features_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double n = (double)lab_eigen_urls(settings), share = 100 / n;
+    double n = (double)lab_eigen_urls(cell->settings), share = 100 / n;
     double of_one_site[FEATURES] = {[LABELS] = 1, [TAIL] = n, [ENDS] = fmin(n, LAST_TWO_DIGITS)};
-    (void)study;
-    for (uint64_t run = 0; column == ONE_SITE && run < entry->runs; run++)
-        if (fabs(numbers[run] - of_one_site[row]) > 0.5) {
+    for (uint64_t run = 0; cell->column == ONE_SITE && run < entry->runs; run++)
+        if (fabs(cell->numbers[run] - of_one_site[cell->row]) > 0.5) {
             entry->verdict = LAB_FAILS;
-            snprintf(entry->remark, sizeof entry->remark, "%.0f different features, not %.0f", numbers[run],
-                     of_one_site[row]);
+            snprintf(entry->remark, sizeof entry->remark, "%.0f different features, not %.0f", cell->numbers[run],
+                     of_one_site[cell->row]);
         }
     lab_entry_scale(entry, share);
-    if (column == ONE_SITE)
-        entry->theory = of_one_site[row] * share;
+    if (cell->column == ONE_SITE)
+        entry->theory = of_one_site[cell->row] * share;
 }

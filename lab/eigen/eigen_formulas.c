@@ -176,16 +176,14 @@ static void judge_printed(lab_entry *entry, enum formula formula, double is_righ
         snprintf(entry->remark, sizeof entry->remark, "%s", why[formula]);
 }
 
-void lab_eigen_formulas_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                              const double *numbers, lab_entry *entry)
+void lab_eigen_formulas_judge(const lab_cell *cell, lab_entry *entry)
 {
-    enum formula formula = (enum formula)row;
-    lab_theory theory = right(formula, lab_eigen_urls(settings));
-    (void)study;
-    if (column == AS_PRINTED)
+    enum formula formula = (enum formula)cell->row;
+    lab_theory theory = right(formula, lab_eigen_urls(cell->settings));
+    if (cell->column == AS_PRINTED)
         judge_printed(entry, formula, formula == BITS ? LAB_EIGEN_BITS : theory.mean / theory.asked);
     else if (formula == BITS)
         entry->theory = LAB_EIGEN_BITS;
     else
-        lab_entry_count(entry, numbers, theory, 1);
+        lab_entry_count(entry, cell->numbers, theory, 1);
 }

@@ -169,15 +169,13 @@ static lab_theory theory_of(const lab_settings *settings, const amount *amount, 
                                load);
 }
 
-void lab_eigen_growth_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                            const double *numbers, lab_entry *entry)
+void lab_eigen_growth_judge(const lab_cell *cell, lab_entry *entry)
 {
-    lab_theory all = {.asked = (double)asked(settings)};
-    (void)study;
+    lab_theory all = {.asked = (double)asked(cell->settings)};
     for (uint64_t run = 0; run < entry->runs; run++) {
-        lab_theory one = theory_of(settings, &amounts[row], run, column);
+        lab_theory one = theory_of(cell->settings, &amounts[cell->row], run, cell->column);
         all.mean += one.mean / (double)entry->runs;
         all.variance += one.variance / (double)entry->runs;
     }
-    lab_entry_count(entry, numbers, all, 100);
+    lab_entry_count(entry, cell->numbers, all, 100);
 }

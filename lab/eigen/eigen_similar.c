@@ -156,23 +156,21 @@ static void compare(lab_entry *entry, const double *numbers, double chance)
                  least / chance, most / chance);
 }
 
-void lab_eigen_shifts_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                            const double *numbers, lab_entry *entry)
+void lab_eigen_shifts_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double n = (double)settings->urls, chance = expected_pairs(n);
-    (void)study;
-    if (row != PRINTED && column != ONE_SITE) {
+    double n = (double)cell->settings->urls, chance = expected_pairs(n);
+    if (cell->row != PRINTED && cell->column != ONE_SITE) {
         double pairs = n * (n - 1) / 2;
-        lab_entry_count(entry, numbers, (lab_theory){chance, chance, pairs}, pairs / chance);
+        lab_entry_count(entry, cell->numbers, (lab_theory){chance, chance, pairs}, pairs / chance);
         return;
     }
     lab_entry_scale(entry, 1 / chance);
     entry->low = fmax(0, entry->low);
-    if (row != PRINTED)
-        compare(entry, numbers, chance);
+    if (cell->row != PRINTED)
+        compare(entry, cell->numbers, chance);
     else
         snprintf(entry->remark, sizeof entry->remark,
-                 "it adds the address of the URL instead of its bytes, so all URLs of the same length collide");
+                 "it adds the address of the URL instead of its bytes, so cell->all URLs of the same length collide");
 }
 
 /* ---- false positives of a filter ---- */
@@ -233,13 +231,9 @@ int lab_eigen_similar_measure(const lab_settings *settings, uint64_t run, double
     return code;
 }
 
-void lab_eigen_similar_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                             const double *numbers, lab_entry *entry)
+void lab_eigen_similar_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t n = lab_eigen_urls(settings);
+    uint64_t n = lab_eigen_urls(cell->settings);
     lab_theory theory = lab_eigen_theory(&classic, n, (double)n, 0);
-    (void)study;
-    (void)row;
-    (void)column;
-    lab_entry_count(entry, numbers, theory, 100);
+    lab_entry_count(entry, cell->numbers, theory, 100);
 }

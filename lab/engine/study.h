@@ -75,17 +75,21 @@ typedef struct lab_numbers lab_numbers;
 /* Measures one number for each cell, numbers[row * columns + column]; NAN: there is no such cell. */
 typedef int lab_measure_run(const lab_settings *settings, uint64_t run, double *numbers);
 
+/* A cell of a study that was measured. */
+typedef struct lab_cell {
+    const lab_study *study;
+    const lab_settings *settings; /* with the number of runs that were made */
+    size_t row, column;
+    const double *numbers;  /* [run]: of this cell */
+    const lab_numbers *all; /* of all cells, for those whose theory is another figure of the same run */
+} lab_cell;
+
 /*
  * Fills in theory, printed, published, verdict and remark of a cell. The entry already has its names, the number of
  * runs, and measured, low and high: the mean with its 95 % interval or, in timed studies, median, minimum and maximum.
- * The function may change those. numbers[run] are the numbers of this cell.
+ * The function may change those.
  */
-typedef void lab_judge_entry(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                             const double *numbers, lab_entry *entry);
-
-/* The same for cells whose theory is another figure of the same run: sees the numbers of all cells. */
-typedef void lab_judge_entry_beside(const lab_numbers *all, size_t row, size_t column, const double *numbers,
-                                    lab_entry *entry);
+typedef void lab_judge_entry(const lab_cell *cell, lab_entry *entry);
 
 struct lab_study {
     const char *id, *title, *source, *note, *unit;
@@ -99,8 +103,7 @@ struct lab_study {
     double work;                              /* estimated seconds for a run of 1e6 URLs, for the time left; 0: one */
     lab_plot plot;
     lab_measure_run *measure;
-    lab_judge_entry *judge; /* both NULL: there is nothing to compare it with */
-    lab_judge_entry_beside *judge_beside;
+    lab_judge_entry *judge; /* NULL: there is nothing to compare it with */
 };
 
 /* In the order of the papers; NULL after the last. */

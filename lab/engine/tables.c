@@ -77,9 +77,7 @@ static void judge_cell(lab_table *table, const lab_numbers *all, size_t row, siz
     else
         take_mean(entry, numbers);
     if (study->judge)
-        study->judge(study, &all->settings, row, column, numbers, entry);
-    if (study->judge_beside)
-        study->judge_beside(all, row, column, numbers, entry);
+        study->judge(&(lab_cell){study, &all->settings, row, column, numbers, all}, entry);
 }
 
 int lab_table_of_numbers(lab_table *table, const lab_numbers *all)

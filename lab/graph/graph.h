@@ -151,12 +151,12 @@ lab_judge_entry lab_graph_properties_judge;
 /* graph_by_tenth.c */
 extern const char *const lab_graph_tenths[], *const lab_graph_told_rows[], *const lab_graph_told_columns[];
 lab_measure_run lab_graph_by_tenth_measure, lab_graph_told_measure;
-lab_judge_entry_beside lab_graph_by_tenth_judge, lab_graph_told_judge;
+lab_judge_entry lab_graph_by_tenth_judge, lab_graph_told_judge;
 
 /* graph_by_page.c */
 extern const char *const lab_graph_classes[];
 lab_measure_run lab_graph_by_page_measure;
-lab_judge_entry_beside lab_graph_by_page_judge;
+lab_judge_entry lab_graph_by_page_judge;
 
 /*
  * graph_compound.c. After the rows that are shown come rows of the same cells' raw figures: pages lost directly, and
@@ -167,7 +167,7 @@ extern const char *const lab_graph_locality_rows[], *const lab_graph_order_rows[
 extern const char *const lab_graph_error_rows[], *const lab_graph_popularity_rows[];
 lab_measure_run lab_graph_locality_measure, lab_graph_order_measure, lab_graph_error_measure,
     lab_graph_popularity_measure;
-lab_judge_entry_beside lab_graph_compound_judge;
+lab_judge_entry lab_graph_compound_judge;
 
 /* ---- graph_entry.c: figures that are ratios of sums over the runs ---- */
 

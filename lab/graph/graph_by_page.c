@@ -144,19 +144,21 @@ static lab_graph_sum all_pages(const lab_numbers *all, size_t block, size_t colu
     return of;
 }
 
-void lab_graph_by_page_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
+void lab_graph_by_page_judge(const lab_cell *cell, lab_entry *entry)
 {
-    (void)numbers;
-    if (row >= CLASSES) {
+    if (cell->row >= CLASSES) {
         lab_graph_hide(entry);
         return;
     }
-    double pages = lab_graph_sum_of(all, PAGES * CLASSES + row, column).sum;
-    double average = all_pages(all, MISSING, column).sum / all_pages(all, PAGES, column).sum;
-    double expected_average = all_pages(all, EXPECTED, column).sum / all_pages(all, PAGES, column).sum;
-    const lab_graph_sum missing[] = {lab_graph_sum_of(all, row, column), {.all = NULL}};
-    const lab_graph_sum in_class[] = {lab_graph_sum_of(all, PAGES * CLASSES + row, column), {.all = NULL}};
-    entry->theory = lab_graph_sum_of(all, EXPECTED * CLASSES + row, column).sum / pages / expected_average;
+    double pages = lab_graph_sum_of(cell->all, PAGES * CLASSES + cell->row, cell->column).sum;
+    double average = all_pages(cell->all, MISSING, cell->column).sum / all_pages(cell->all, PAGES, cell->column).sum;
+    double expected_average =
+        all_pages(cell->all, EXPECTED, cell->column).sum / all_pages(cell->all, PAGES, cell->column).sum;
+    const lab_graph_sum missing[] = {lab_graph_sum_of(cell->all, cell->row, cell->column), {.all = NULL}};
+    const lab_graph_sum in_class[] = {lab_graph_sum_of(cell->all, PAGES * CLASSES + cell->row, cell->column),
+                                      {.all = NULL}};
+    entry->theory =
+        lab_graph_sum_of(cell->all, EXPECTED * CLASSES + cell->row, cell->column).sum / pages / expected_average;
     lab_graph_quotient(entry, missing, in_class);
     lab_entry_scale(entry, 1 / average);
 }

@@ -55,19 +55,19 @@ static double lost_until(double met, uint64_t pages)
 }
 
 /* Few pages are lost, nearly independently of one another. */
-void lab_graph_by_tenth_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers,
-                              lab_entry *entry)
+void lab_graph_by_tenth_judge(const lab_cell *cell, lab_entry *entry)
 {
-    if (row == MET) {
+    if (cell->row == MET) {
         lab_graph_hide(entry);
         return;
     }
-    uint64_t pages = lab_scene_pages(&all->settings, &usual);
-    double met = lab_graph_sum_of(all, MET, column).sum / (double)entry->runs;
-    double before = floor(met * (double)row / LAB_TENTHS), until = floor(met * (double)(row + 1) / LAB_TENTHS);
+    uint64_t pages = lab_scene_pages(cell->settings, &usual);
+    double met = lab_graph_sum_of(cell->all, MET, cell->column).sum / (double)entry->runs;
+    double before = floor(met * (double)cell->row / LAB_TENTHS),
+           until = floor(met * (double)(cell->row + 1) / LAB_TENTHS);
     double mean = lost_until(until, pages) - lost_until(before, pages), asked = until - before;
     if (asked > 0)
-        lab_entry_count(entry, numbers, (lab_theory){mean, mean * (1 - mean / asked), asked}, LAB_PER_MILLION);
+        lab_entry_count(entry, cell->numbers, (lab_theory){mean, mean * (1 - mean / asked), asked}, LAB_PER_MILLION);
 }
 
 /* ---- as reported ---- */
@@ -103,11 +103,11 @@ int lab_graph_told_measure(const lab_settings *settings, uint64_t run, double *n
 }
 
 /* All pages of these graphs are in reach, so those that are not lost with others are met. */
-void lab_graph_told_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
+void lab_graph_told_judge(const lab_cell *cell, lab_entry *entry)
 {
     lab_graph_filter filter = LAB_GRAPH_USUAL;
-    uint64_t pages = lab_scene_pages(&all->settings, forms[row]);
-    double with = lab_graph_sum_of(all, row, LOST_WITH).sum / (double)entry->runs;
+    uint64_t pages = lab_scene_pages(cell->settings, forms[cell->row]);
+    double with = lab_graph_sum_of(cell->all, cell->row, LOST_WITH).sum / (double)entry->runs;
     if (pages == 0 || isnan(with)) {
         lab_graph_hide(entry);
         return;
@@ -115,10 +115,10 @@ void lab_graph_told_judge(const lab_numbers *all, size_t row, size_t column, con
     lab_theory theory =
         lab_filling_theory((uint64_t)((double)pages - with), lab_graph_filter_bits(filter, pages), filter.k, 1);
     theory.asked = (double)pages;
-    if (column == LOST)
-        lab_entry_count(entry, numbers, theory, LAB_PER_MILLION);
+    if (cell->column == LOST)
+        lab_entry_count(entry, cell->numbers, theory, LAB_PER_MILLION);
     else
         lab_entry_scale(entry, LAB_PER_MILLION / (double)pages);
-    if (column == TOLD)
+    if (cell->column == TOLD)
         entry->theory = theory.mean / (double)pages * LAB_PER_MILLION;
 }

@@ -131,18 +131,16 @@ int lab_graph_error_measure(const lab_settings *settings, uint64_t run, double *
     return measure_ways(ways, FILTERS, settings, run, numbers);
 }
 
-void lab_graph_compound_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers,
-                              lab_entry *entry)
+void lab_graph_compound_judge(const lab_cell *cell, lab_entry *entry)
 {
-    size_t rows = lab_study_rows(all->study) / BLOCKS;
-    (void)numbers;
-    if (row >= rows) {
+    size_t rows = lab_study_rows(cell->study) / BLOCKS;
+    if (cell->row >= rows) {
         lab_graph_hide(entry);
         return;
     }
-    const lab_graph_sum missing[] = {lab_graph_sum_of(all, row, column), {.all = NULL}};
-    const lab_graph_sum lost[] = {lab_graph_sum_of(all, LOST * rows + row, column), {.all = NULL}};
-    entry->theory = lab_graph_sum_of(all, EXPECTED_MISSING * rows + row, column).sum /
-                    lab_graph_sum_of(all, EXPECTED_LOST * rows + row, column).sum;
+    const lab_graph_sum missing[] = {lab_graph_sum_of(cell->all, cell->row, cell->column), {.all = NULL}};
+    const lab_graph_sum lost[] = {lab_graph_sum_of(cell->all, LOST * rows + cell->row, cell->column), {.all = NULL}};
+    entry->theory = lab_graph_sum_of(cell->all, EXPECTED_MISSING * rows + cell->row, cell->column).sum /
+                    lab_graph_sum_of(cell->all, EXPECTED_LOST * rows + cell->row, cell->column).sum;
     lab_graph_quotient(entry, missing, lost);
 }

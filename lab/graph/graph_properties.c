@@ -118,20 +118,17 @@ int lab_graph_properties_measure(const lab_settings *settings, uint64_t run, dou
 }
 
 /* Theory is what was asked for. */
-void lab_graph_properties_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                const double *numbers, lab_entry *entry)
+void lab_graph_properties_judge(const lab_cell *cell, lab_entry *entry)
 {
-    (void)study;
-    (void)numbers;
-    if (row == FILES)
+    if (cell->row == FILES)
         return;
-    const lab_graph_form *form = &forms[row];
-    if (column == PAGES)
-        entry->theory = (double)lab_scene_pages(settings, form);
-    if (column == LINKS)
+    const lab_graph_form *form = &forms[cell->row];
+    if (cell->column == PAGES)
+        entry->theory = (double)lab_scene_pages(cell->settings, form);
+    if (cell->column == LINKS)
         entry->theory = form->links;
-    if (column == LOCAL)
+    if (cell->column == LOCAL)
         entry->theory = 100 * form->local;
-    if (column == EXPONENT && form->exponent > 0)
+    if (cell->column == EXPONENT && form->exponent > 0)
         entry->theory = form->exponent;
 }

@@ -121,17 +121,15 @@ static double lost_until(uint64_t n, unsigned tenths, unsigned crawls)
     return tenths ? lab_filling_theory(n * tenths / LAB_TENTHS, lab_bits((double)n, K, M), K, crawls).mean : 0;
 }
 
-void lab_kinds_delayed_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                             const double *numbers, lab_entry *entry)
+void lab_kinds_delayed_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t n = urls_of(settings);
-    unsigned tenths = (unsigned)row + 1, crawls = column == 1 ? 2 : 1;
-    uint64_t before = n * row / LAB_TENTHS, until = n * tenths / LAB_TENTHS;
+    uint64_t n = urls_of(cell->settings);
+    unsigned tenths = (unsigned)cell->row + 1, crawls = cell->column == 1 ? 2 : 1;
+    uint64_t before = n * cell->row / LAB_TENTHS, until = n * tenths / LAB_TENTHS;
     double asked = (double)(until - before);
     double mean = lost_until(n, tenths, crawls) - lost_until(n, tenths - 1, crawls);
-    (void)study;
-    if (column == 2)
+    if (cell->column == 2)
         mean *= lost_until(n, LAB_TENTHS, 1) / (double)n;
     if (asked > 0)
-        lab_entry_count(entry, numbers, (lab_theory){mean, mean * (1 - mean / asked), asked}, LAB_PER_MILLION);
+        lab_entry_count(entry, cell->numbers, (lab_theory){mean, mean * (1 - mean / asked), asked}, LAB_PER_MILLION);
 }

@@ -95,29 +95,24 @@ static void judge_bound(lab_entry *entry, const double *numbers, lab_theory boun
     snprintf(entry->remark, sizeof entry->remark, "%s", exceeds ? "more than the upper bound" : "");
 }
 
-void lab_kinds_lost_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                          const double *numbers, lab_entry *entry)
+void lab_kinds_lost_judge(const lab_cell *cell, lab_entry *entry)
 {
     vidi_plan_entry plan;
     lab_theory theory;
-    (void)study;
-    if (!plan_cell(settings, row, column, &plan, entry) ||
+    if (!plan_cell(cell->settings, cell->row, cell->column, &plan, entry) ||
         !lab_kind_theory(&theory, &entry->theory_sort, &plan, plan.urls))
         return;
     if (entry->theory_sort == LAB_BOUND)
-        judge_bound(entry, numbers, theory);
+        judge_bound(entry, cell->numbers, theory);
     else
-        lab_entry_count(entry, numbers, theory, LAB_PER_MILLION);
+        lab_entry_count(entry, cell->numbers, theory, LAB_PER_MILLION);
 }
 
-void lab_kinds_told_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                          const double *numbers, lab_entry *entry)
+void lab_kinds_told_judge(const lab_cell *cell, lab_entry *entry)
 {
     vidi_plan_entry plan;
     lab_theory theory;
-    (void)study;
-    (void)numbers;
-    if (!plan_cell(settings, row, column, &plan, entry) ||
+    if (!plan_cell(cell->settings, cell->row, cell->column, &plan, entry) ||
         !lab_kind_theory(&theory, &entry->theory_sort, &plan, plan.urls))
         return;
     double scale = LAB_PER_MILLION / theory.asked;

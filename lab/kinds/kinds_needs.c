@@ -66,14 +66,11 @@ int lab_kinds_needs_measure(const lab_settings *settings, uint64_t run, double *
     return code;
 }
 
-void lab_kinds_needs_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                           const double *numbers, lab_entry *entry)
+void lab_kinds_needs_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t n = urls_of(settings, row, PART);
+    uint64_t n = urls_of(cell->settings, cell->row, PART);
     double bits;
-    (void)study;
-    (void)numbers;
-    if (lab_kind_memory(&bits, &entry->theory_sort, lab_kind_names[row], n, errors[column]) < 0)
+    if (lab_kind_memory(&bits, &entry->theory_sort, lab_kind_names[cell->row], n, errors[cell->column]) < 0)
         return;
     entry->theory = bits / (double)n;
     if (entry->theory_sort == LAB_PLANNED || n < URLS_TO_JUDGE)
@@ -184,22 +181,20 @@ int lab_kinds_growth_bits_measure(const lab_settings *settings, uint64_t run, do
 }
 
 /* Adds a remark to kinds that do not grow, at the first load where that matters. */
-void lab_kinds_growth_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                            const double *numbers, lab_entry *entry)
+void lab_kinds_growth_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t n = urls_of(settings, row, GROWTH_PART), urls = loads[column] * n;
+    uint64_t n = urls_of(cell->settings, cell->row, GROWTH_PART), urls = loads[cell->column] * n;
     vidi_plan_entry plan;
     lab_theory theory;
-    (void)study;
-    bool planned = plan_growth(&plan, row, n) == VIDI_OK;
+    bool planned = plan_growth(&plan, cell->row, n) == VIDI_OK;
     if (planned && lab_kind_theory(&theory, &entry->theory_sort, &plan, urls) && entry->theory_sort == LAB_DERIVED) {
-        lab_entry_count(entry, numbers, theory, LAB_PER_MILLION);
+        lab_entry_count(entry, cell->numbers, theory, LAB_PER_MILLION);
     } else {
         entry->theory_sort = LAB_DERIVED;
         lab_entry_scale(entry, LAB_PER_MILLION / (double)urls);
         entry->low = fmax(0, entry->low);
     }
-    if (column == 1 && planned && !entry->remark[0])
+    if (cell->column == 1 && planned && !entry->remark[0])
         snprintf(entry->remark, sizeof entry->remark, "%s",
                  plan.can & VIDI_CAN_GROW ? "it grows" : "it does not grow, so it loses more and more");
 }

@@ -283,21 +283,17 @@ static void judge(lab_entry *entry, const double *numbers, lab_theory theory, ui
     entry->low = fmax(0, entry->low);
 }
 
-void lab_kinds_recrawl_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                             const double *numbers, lab_entry *entry)
+void lab_kinds_recrawl_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t first = first_urls(settings);
-    (void)study;
-    judge(entry, numbers, theory_of(&strategies[row], first, (unsigned)column + 1, false), first);
+    uint64_t first = first_urls(cell->settings);
+    judge(entry, cell->numbers, theory_of(&strategies[cell->row], first, (unsigned)cell->column + 1, false), first);
 }
 
-void lab_kinds_recrawl_all_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                 const double *numbers, lab_entry *entry)
+void lab_kinds_recrawl_all_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t first = first_urls(settings);
-    (void)study;
-    judge(entry, numbers, theory_of(&strategies[row], first, (unsigned)column + 1, true),
-          urls_in(first, (unsigned)column));
+    uint64_t first = first_urls(cell->settings);
+    judge(entry, cell->numbers, theory_of(&strategies[cell->row], first, (unsigned)cell->column + 1, true),
+          urls_in(first, (unsigned)cell->column));
 }
 
 /* Pages delayed by column + 1 crawls: lost after so many and not after one more. */
@@ -316,10 +312,8 @@ static lab_theory delayed(const strategy *by, uint64_t first, size_t column)
     return (lab_theory){mean, mean * (1 - mean / (double)first), (double)first};
 }
 
-void lab_kinds_delay_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                           const double *numbers, lab_entry *entry)
+void lab_kinds_delay_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t first = first_urls(settings);
-    (void)study;
-    judge(entry, numbers, delayed(&strategies[row], first, column), first);
+    uint64_t first = first_urls(cell->settings);
+    judge(entry, cell->numbers, delayed(&strategies[cell->row], first, cell->column), first);
 }

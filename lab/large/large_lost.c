@@ -113,16 +113,16 @@ int lab_large_measure(const lab_settings *settings, uint64_t run, double *number
     return code;
 }
 
-void lab_large_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                     const double *numbers, lab_entry *entry)
+void lab_large_judge(const lab_cell *cell, lab_entry *entry)
 {
-    const subject *subject = &subjects[row];
-    double n = (double)settings->urls, m = ceil(n * subject->bits);
-    (void)study;
+    const subject *subject = &subjects[cell->row];
+    double n = (double)cell->settings->urls, m = ceil(n * subject->bits);
     if (subject->k == 0)
         lab_entry_scale(entry, 100 / n);
-    else if (column == LOST)
-        lab_entry_count(entry, numbers, lab_filling_theory(settings->urls, m, subject->k, subject->filters), 100);
+    else if (cell->column == LOST)
+        lab_entry_count(entry, cell->numbers, lab_filling_theory(cell->settings->urls, m, subject->k, subject->filters),
+                        100);
     else
-        lab_entry_count(entry, numbers, lab_filter_theory(settings->urls, m, subject->k, subject->filters), 100);
+        lab_entry_count(entry, cell->numbers, lab_filter_theory(cell->settings->urls, m, subject->k, subject->filters),
+                        100);
 }

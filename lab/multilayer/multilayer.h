@@ -165,7 +165,7 @@ lab_judge_entry lab_multilayer_comparisons_judge;
 /* multilayer_false.c; multilayer_times.c has the same columns */
 extern const char *const lab_multilayer_false_rows[], *const lab_multilayer_figure_columns[];
 lab_measure_run lab_multilayer_false_measure;
-lab_judge_entry_beside lab_multilayer_false_judge;
+lab_judge_entry lab_multilayer_false_judge;
 
 /* multilayer_times.c */
 extern const char *const lab_multilayer_times_rows[], *const lab_multilayer_slower_columns[];
@@ -175,7 +175,7 @@ lab_judge_entry lab_multilayer_slower_judge;
 /* multilayer_original.c */
 extern const char *const lab_multilayer_original_columns[], *const lab_multilayer_quarter_columns[];
 lab_measure_run lab_multilayer_original_measure, lab_multilayer_quarter_measure;
-lab_judge_entry_beside lab_multilayer_original_judge;
+lab_judge_entry lab_multilayer_original_judge;
 lab_judge_entry lab_multilayer_quarter_judge;
 
 /* multilayer_formula.c */
@@ -187,7 +187,7 @@ lab_judge_entry lab_multilayer_formula_judge, lab_multilayer_addresses_judge;
 /* multilayer_equal.c */
 extern const char *const lab_multilayer_equal_rows[], *const lab_multilayer_equal_columns[];
 lab_measure_run lab_multilayer_equal_measure;
-lab_judge_entry_beside lab_multilayer_equal_judge;
+lab_judge_entry lab_multilayer_equal_judge;
 
 /* multilayer_cross.c */
 extern const char *const lab_multilayer_cross_rows[], *const lab_multilayer_cross_columns[];
@@ -199,7 +199,7 @@ lab_judge_entry lab_multilayer_cross_judge;
 #define LAB_LAYERS_OWN_REPEATED 11900.0
 extern const char *const lab_multilayer_own_rows[], *const lab_multilayer_own_columns[];
 lab_measure_run lab_multilayer_own_measure;
-lab_judge_entry_beside lab_multilayer_own_judge;
+lab_judge_entry lab_multilayer_own_judge;
 
 /* multilayer_space.c */
 extern const char *const lab_multilayer_space_rows[], *const lab_multilayer_space_columns[];
@@ -209,7 +209,7 @@ lab_judge_entry lab_multilayer_space_judge;
 /* multilayer_program.c and multilayer_program_time.c; the latter has the columns and the judge of layers-slower */
 extern const char *const lab_multilayer_program_rows[], *const lab_multilayer_program_columns[];
 lab_measure_run lab_multilayer_program_measure, lab_multilayer_program_time_measure;
-lab_judge_entry_beside lab_multilayer_program_judge;
+lab_judge_entry lab_multilayer_program_judge;
 
 /* Decimals for printing a ratio: more for small ones, none for large ones. */
 static inline int lab_multilayer_decimals(double ratio)

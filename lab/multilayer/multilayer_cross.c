@@ -152,14 +152,12 @@ static const unsigned hits[ROWS][COLUMNS] = {
     [OTHER_PAIR] = {0, 1, 0, 0, 1},     [OTHER_SCHEME] = {0, 2, 0, 0, 1}, [NEW_PAGE] = {2, 2, 1, 1, 1},
 };
 
-void lab_multilayer_cross_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                const double *numbers, lab_entry *entry)
+void lab_multilayer_cross_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double asked = (double)groups(settings), n = INSERTED * asked, m = bits(settings);
+    double asked = (double)groups(cell->settings), n = INSERTED * asked, m = bits(cell->settings);
     /* The letters a, b and x occur in two layers; in one array, a group has nine letters: h a b c i d j e x. */
-    double different = column == OF_SEGMENTS ? 9 * asked : n;
+    double different = cell->column == OF_SEGMENTS ? 9 * asked : n;
     lab_fill fill = lab_fill_after(LAB_LAYERS_K * different, m), fills[2] = {fill, fill};
-    lab_theory theory = lab_multilayer_asked(asked, LAB_LAYERS_K, fills, hits[row][column]);
-    (void)study;
-    lab_entry_count(entry, numbers, theory, 100);
+    lab_theory theory = lab_multilayer_asked(asked, LAB_LAYERS_K, fills, hits[cell->row][cell->column]);
+    lab_entry_count(entry, cell->numbers, theory, 100);
 }

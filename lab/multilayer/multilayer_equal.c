@@ -150,19 +150,18 @@ int lab_multilayer_equal_measure(const lab_settings *settings, uint64_t run, dou
     return VIDI_OK;
 }
 
-void lab_multilayer_equal_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers,
-                                lab_entry *entry)
+void lab_multilayer_equal_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double n = (double)lab_multilayer_urls(&all->settings, LAB_LAYERS_PART), m, k;
-    shape_of(&all->settings, row / QUESTIONS, column, &m, &k);
+    double n = (double)lab_multilayer_urls(cell->settings, LAB_LAYERS_PART), m, k;
+    shape_of(cell->settings, cell->row / QUESTIONS, cell->column, &m, &k);
     if (isnan(entry->measured))
         return;
-    if (column == LAYERED) {
-        lab_multilayer_judge_expected(all, row * COLUMNS + EXPECTED, numbers, entry, m, k, n, 100);
-    } else if (column == EXPECTED) {
+    if (cell->column == LAYERED) {
+        lab_multilayer_judge_expected(cell->all, cell->row * COLUMNS + EXPECTED, cell->numbers, entry, m, k, n, 100);
+    } else if (cell->column == EXPECTED) {
         lab_entry_scale(entry, 100 / n);
     } else {
         lab_theory theory = lab_multilayer_classic(n, n, m, k);
-        lab_entry_count(entry, numbers, theory, 100);
+        lab_entry_count(entry, cell->numbers, theory, 100);
     }
 }

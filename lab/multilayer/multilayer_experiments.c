@@ -23,7 +23,7 @@ const lab_study lab_multilayer_studies[] = {
             "search has 2,000 URLs and looks up 100.",
      "%", lab_multilayer_false_rows, lab_multilayer_figure_columns,
      .plot = {.x = "URLs (thousands)", .y = "false positives (%)"}, .measure = lab_multilayer_false_measure,
-     .judge_beside = lab_multilayer_false_judge},
+     .judge = lab_multilayer_false_judge},
     {"layers-query", "Time of a lookup against the number of URLs", "the multi-layer paper, figure 4",
      SCALED "The paper prints the plot without its numbers. The URLs looked up were not inserted. Linear search "
             "is extrapolated from 2,000 URLs.",
@@ -42,7 +42,7 @@ const lab_study lab_multilayer_studies[] = {
      "of hashes, because m is not a power of two.",
      "false positives", lab_multilayer_sizes, lab_multilayer_original_columns,
      .plot = {.x = "URLs (millions)", .y = "false positives", .columns = true, .log_y = true},
-     .measure = lab_multilayer_original_measure, .judge_beside = lab_multilayer_original_judge},
+     .measure = lab_multilayer_original_measure, .judge = lab_multilayer_original_judge},
     {"layers-quarter", "The original's counts, and one unknown segment in a layer with n/4 different ones",
      "the multi-layer paper, analysis, and the original that it studies",
      "As layers-original, with URLs host/a/b/page of which four each share their last segment, so that the "
@@ -73,7 +73,7 @@ const lab_study lab_multilayer_studies[] = {
      SCALED "50,000 URLs; k = 3, L = 4: multilayer has 5 m bits in all. Best k: 5 (m/n) ln 2, at most 32. "
             "Known segments: the path of one URL after the host of another.",
      "%", lab_multilayer_equal_rows, lab_multilayer_equal_columns, .measure = lab_multilayer_equal_measure,
-     .judge_beside = lab_multilayer_equal_judge},
+     .judge = lab_multilayer_equal_judge},
     {"layers-space", "Memory per URL", "the multi-layer paper, section 1.1 and conclusion",
      SCALED "50,000 URLs, 2,000 for linear search; k = 3, m = 4.8 n per layer. Theory is the bits alone.",
      "bytes per URL", lab_multilayer_space_rows, lab_multilayer_space_columns, .runs_most = 3, .work = 0.1,
@@ -91,7 +91,7 @@ const lab_study lab_multilayer_studies[] = {
      "1,562,978 rows, half of which are inserted. Its data are not available: our URLs are synthetic, 1.52 % "
      "of the lookups are of inserted URLs. MurmurHash3 with salts, and the XOR of hashes.",
      "URLs", lab_multilayer_own_rows, lab_multilayer_own_columns, .measure = lab_multilayer_own_measure,
-     .judge_beside = lab_multilayer_own_judge},
+     .judge = lab_multilayer_own_judge},
     {"layers-program", "The paper's own program: rows that two filters of one half each have both seen",
      "the multi-layer paper, experiment and results, figure 3, and its authors' program",
      "Rows are for --urls 1e6 and scale with it; counts are converted back. Each half of the rows is inserted "
@@ -99,7 +99,7 @@ const lab_study lab_multilayer_studies[] = {
      "k = 4, MurmurHash3 with the seeds 0 to 3; as many layers as the longest URL has segments; the XOR of the "
      "addresses modulo m. Our rows are all different. Home pages: rows http://host/ alone.",
      "false positives", lab_multilayer_program_rows, lab_multilayer_program_columns, .runs_most = 2, .work = 3,
-     .measure = lab_multilayer_program_measure, .judge_beside = lab_multilayer_program_judge},
+     .measure = lab_multilayer_program_measure, .judge = lab_multilayer_program_judge},
     {"layers-program-time", "The paper's own program: seconds for all insertions, and for lookups of half of the rows",
      "the multi-layer paper, figures 4 and 5, and its authors' program",
      "A twentieth of the rows; seconds are extrapolated. The filters are made for half of the rows that are "

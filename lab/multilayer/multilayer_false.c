@@ -134,24 +134,24 @@ int lab_multilayer_false_measure(const lab_settings *settings, uint64_t run, dou
     return code;
 }
 
-void lab_multilayer_false_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers,
-                                lab_entry *entry)
+void lab_multilayer_false_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double n = (double)urls_at(&all->settings, column), m = bits(&all->settings);
+    double n = (double)urls_at(cell->settings, cell->column), m = bits(cell->settings);
     lab_theory classic = lab_multilayer_classic(n, n, m, LAB_LAYERS_K);
-    switch (row) {
+    switch (cell->row) {
     case CLASSIC:
-        lab_entry_count(entry, numbers, classic, 100);
+        lab_entry_count(entry, cell->numbers, classic, 100);
         break;
     case SEGMENTS:
     case LAYERED:
-        lab_multilayer_judge_expected(all, (row + 1) * COLUMNS + column, numbers, entry, m, LAB_LAYERS_K, n, 100);
+        lab_multilayer_judge_expected(cell->all, (cell->row + 1) * COLUMNS + cell->column, cell->numbers, entry, m,
+                                      LAB_LAYERS_K, n, 100);
         break;
     case SEGMENTS_EXPECTED:
     case LAYERED_EXPECTED:
         lab_entry_scale(entry, 100 / n);
         break;
     default:
-        lab_entry_count(entry, numbers, (lab_theory){.asked = row == LIST ? fmin(n, LIST_ASKED) : n}, 100);
+        lab_entry_count(entry, cell->numbers, (lab_theory){.asked = cell->row == LIST ? fmin(n, LIST_ASKED) : n}, 100);
     }
 }

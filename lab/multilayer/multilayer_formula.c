@@ -127,15 +127,13 @@ static lab_theory theory_of(size_t sort, shape shape)
                                                    : 1);
 }
 
-void lab_multilayer_formula_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                  const double *numbers, lab_entry *entry)
+void lab_multilayer_formula_judge(const lab_cell *cell, lab_entry *entry)
 {
-    shape shape = shape_of(settings, column);
-    (void)study;
-    if (row == FORMULA)
+    shape shape = shape_of(cell->settings, cell->column);
+    if (cell->row == FORMULA)
         return;
-    lab_theory theory = theory_of(row, shape);
-    lab_entry_count(entry, numbers, theory, 100);
+    lab_theory theory = theory_of(cell->row, shape);
+    lab_entry_count(entry, cell->numbers, theory, 100);
     double ratio = theory.mean / shape.n / formula(shape);
     if (entry->verdict != LAB_FAILS)
         snprintf(entry->remark, sizeof entry->remark, "theory is %.*f times the paper's formula",
@@ -193,14 +191,12 @@ static double beyond(double m)
     return (1 - pow(1 - 2 * with_bit, LAB_LAYERS)) / 2 * (1 - (m - power) / power);
 }
 
-void lab_multilayer_addresses_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                    const double *numbers, lab_entry *entry)
+void lab_multilayer_addresses_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double p = beyond(array_sizes[row]), asked = (double)lab_multilayer_urls(settings, ADDRESS_PART);
-    (void)study;
-    if (column == ONE_ADDRESS)
+    double p = beyond(array_sizes[cell->row]), asked = (double)lab_multilayer_urls(cell->settings, ADDRESS_PART);
+    if (cell->column == ONE_ADDRESS)
         asked *= LAB_LAYERS_K;
     else
         p = 1 - pow(1 - p, LAB_LAYERS_K);
-    lab_entry_count(entry, numbers, (lab_theory){asked * p, asked * p * (1 - p), asked}, 100);
+    lab_entry_count(entry, cell->numbers, (lab_theory){asked * p, asked * p * (1 - p), asked}, 100);
 }

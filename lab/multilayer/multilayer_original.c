@@ -141,20 +141,22 @@ static void judge_published(const lab_study *study, size_t size, lab_theory theo
                  lab_multilayer_size(size) / 1e6, lab_multilayer_decimals(ratio), ratio, held);
 }
 
-void lab_multilayer_original_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers,
-                                   lab_entry *entry)
+void lab_multilayer_original_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double n = (double)urls_at(&all->settings, row), m = bits(&all->settings), size = lab_multilayer_size(row);
+    double n = (double)urls_at(cell->settings, cell->row), m = bits(cell->settings),
+           size = lab_multilayer_size(cell->row);
     lab_theory theory = lab_multilayer_classic(n, n, m, LAB_LAYERS_K),
                published = lab_multilayer_classic(size, size, LAB_LAYERS_M, LAB_LAYERS_K);
-    if (column == CLASSIC) {
-        lab_entry_count(entry, numbers, theory, size);
-        judge_published(all->study, row, published, "theory predicts", entry);
+    if (cell->column == CLASSIC) {
+        lab_entry_count(entry, cell->numbers, theory, size);
+        judge_published(cell->study, cell->row, published, "theory predicts", entry);
         return;
     }
-    if (column == LAYERED) {
-        lab_multilayer_judge_expected(all, row * COLUMNS + EXPECTED, numbers, entry, m, LAB_LAYERS_K, n, size);
-        judge_published(all->study, row, (lab_theory){entry->theory, entry->theory, size}, "our URLs give", entry);
+    if (cell->column == LAYERED) {
+        lab_multilayer_judge_expected(cell->all, cell->row * COLUMNS + EXPECTED, cell->numbers, entry, m, LAB_LAYERS_K,
+                                      n, size);
+        judge_published(cell->study, cell->row, (lab_theory){entry->theory, entry->theory, size}, "our URLs give",
+                        entry);
         return;
     }
     lab_entry_scale(entry, size / n);
@@ -207,15 +209,15 @@ static lab_theory quarter_theory(double n, double m)
     return (lab_theory){mean, mean + LAB_LAYERS_K * LAB_LAYERS_K * mean * mean / m, n};
 }
 
-void lab_multilayer_quarter_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                  const double *numbers, lab_entry *entry)
+void lab_multilayer_quarter_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double n = (double)urls_at(settings, row), size = lab_multilayer_size(row);
-    lab_theory theory = quarter_theory(n, bits(settings)), published = quarter_theory(size, LAB_LAYERS_M);
-    if (column == MADE)
-        lab_entry_count(entry, numbers, theory, size);
+    double n = (double)urls_at(cell->settings, cell->row), size = lab_multilayer_size(cell->row);
+    lab_theory theory = quarter_theory(n, bits(cell->settings)), published = quarter_theory(size, LAB_LAYERS_M);
+    if (cell->column == MADE)
+        lab_entry_count(entry, cell->numbers, theory, size);
     else
-        published = (lab_theory){numbers[0], numbers[0], size};
-    judge_published(study, row, published, column == MADE ? "theory predicts" : "the formula gives", entry);
+        published = (lab_theory){cell->numbers[0], cell->numbers[0], size};
+    judge_published(cell->study, cell->row, published, cell->column == MADE ? "theory predicts" : "the formula gives",
+                    entry);
     entry->basis = LAB_REPEATED; /* these are the figures of layers-original */
 }

@@ -95,26 +95,25 @@ int lab_multilayer_own_measure(const lab_settings *settings, uint64_t run, doubl
  * Converts counts to the paper's rows. Neither published count is judged: the number of repetitions was derived from
  * the classic count, and the multilayer count depends on the paper's URLs.
  */
-void lab_multilayer_own_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers,
-                              lab_entry *entry)
+void lab_multilayer_own_judge(const lab_cell *cell, lab_entry *entry)
 {
-    const lab_settings *settings = &all->settings;
-    double n = (double)inserted(settings), again = (double)repeated(settings), scale = LAB_LAYERS_OWN_ASKED / n;
-    lab_theory classic = lab_multilayer_classic(n - again, n, bits(settings), OWN_K);
-    classic = (lab_theory){classic.mean + (column == SEEN ? again : 0), classic.variance, n};
-    if (row == CLASSIC)
-        lab_entry_count(entry, numbers, classic, n * scale);
-    else if (row == LAYERED)
-        lab_multilayer_judge_expected(all, EXPECTED * COLUMNS + column, numbers, entry, bits(settings), OWN_K, n,
-                                      n * scale);
+    double n = (double)inserted(cell->settings), again = (double)repeated(cell->settings),
+           scale = LAB_LAYERS_OWN_ASKED / n;
+    lab_theory classic = lab_multilayer_classic(n - again, n, bits(cell->settings), OWN_K);
+    classic = (lab_theory){classic.mean + (cell->column == SEEN ? again : 0), classic.variance, n};
+    if (cell->row == CLASSIC)
+        lab_entry_count(entry, cell->numbers, classic, n * scale);
+    else if (cell->row == LAYERED)
+        lab_multilayer_judge_expected(cell->all, EXPECTED * COLUMNS + cell->column, cell->numbers, entry,
+                                      bits(cell->settings), OWN_K, n, n * scale);
     else {
         lab_entry_scale(entry, scale);
     }
-    entry->printed = lab_published_find(lab_published_all, all->study->id, entry->row, entry->column);
+    entry->printed = lab_published_find(lab_published_all, cell->study->id, entry->row, entry->column);
     entry->published = entry->printed ? lab_figure_read(entry->printed).percent : (double)NAN;
-    entry->basis = entry->printed && row == CLASSIC ? LAB_FITTED : LAB_NOT_JUDGED;
+    entry->basis = entry->printed && cell->row == CLASSIC ? LAB_FITTED : LAB_NOT_JUDGED;
     if (entry->printed && entry->verdict != LAB_FAILS)
         snprintf(entry->remark, sizeof entry->remark, "%s",
-                 row == CLASSIC ? "the number of repetitions was chosen to match this count"
-                                : "apart from the repetitions it depends on the segments of the paper's URLs");
+                 cell->row == CLASSIC ? "the number of repetitions was chosen to match this count"
+                                      : "apart from the repetitions it depends on the segments of the paper's URLs");
 }

@@ -316,21 +316,20 @@ static lab_theory home_theory(double asked, uint64_t half, uint64_t m)
     return (lab_theory){mean, mean + LAB_LAYERS_PROGRAM_K * LAB_LAYERS_PROGRAM_K * mean * mean / (double)m, asked};
 }
 
-void lab_multilayer_program_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers,
-                                  lab_entry *entry)
+void lab_multilayer_program_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t half = (lab_multilayer_program_size(&all->settings, row, 1) + 1) / 2,
+    uint64_t half = (lab_multilayer_program_size(cell->settings, cell->row, 1) + 1) / 2,
              m = lab_multilayer_program_bits(half);
-    double asked = (double)half, published = ceil(lab_multilayer_program_published_rows(row) / 2);
-    if (column == CLASSIC)
-        lab_entry_count(entry, numbers, lab_multilayer_classic(asked, asked, (double)m, LAB_LAYERS_PROGRAM_K),
+    double asked = (double)half, published = ceil(lab_multilayer_program_published_rows(cell->row) / 2);
+    if (cell->column == CLASSIC)
+        lab_entry_count(entry, cell->numbers, lab_multilayer_classic(asked, asked, (double)m, LAB_LAYERS_PROGRAM_K),
                         published);
-    else if (column == HOMES)
-        lab_entry_count(entry, numbers, home_theory(asked, half, m), published);
-    else if (column == LAYERED)
-        lab_multilayer_judge_expected(all, row * COLUMNS + EXPECTED, numbers, entry, (double)m, LAB_LAYERS_PROGRAM_K,
-                                      asked, published);
+    else if (cell->column == HOMES)
+        lab_entry_count(entry, cell->numbers, home_theory(asked, half, m), published);
+    else if (cell->column == LAYERED)
+        lab_multilayer_judge_expected(cell->all, cell->row * COLUMNS + EXPECTED, cell->numbers, entry, (double)m,
+                                      LAB_LAYERS_PROGRAM_K, asked, published);
     else
         lab_entry_scale(entry, published / asked);
-    show_published(all->study, row, entry);
+    show_published(cell->study, cell->row, entry);
 }

@@ -86,20 +86,18 @@ int lab_multilayer_comparisons_measure(const lab_settings *settings, uint64_t ru
     return code;
 }
 
-void lab_multilayer_comparisons_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                      const double *numbers, lab_entry *entry)
+void lab_multilayer_comparisons_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double n = (double)lab_multilayer_urls(settings, LAB_LAYERS_PART), depth = floor(log2(n)) + 1;
-    double tolerance = settings->corpus ? 0.02 : 1e-9; /* a corpus may have URLs that differ only in their scheme */
-    (void)study;
-    (void)numbers;
-    if (row == LINEAR)
-        entry->theory = column == PRESENT ? (n + 1) / 2 : n;
+    double n = (double)lab_multilayer_urls(cell->settings, LAB_LAYERS_PART), depth = floor(log2(n)) + 1;
+    double tolerance =
+        cell->settings->corpus ? 0.02 : 1e-9; /* a corpus may have URLs that differ only in their scheme */
+    if (cell->row == LINEAR)
+        entry->theory = cell->column == PRESENT ? (n + 1) / 2 : n;
     else
-        entry->theory = column == PRESENT ? ((n + 1) * depth - exp2(depth) + 1) / n : depth;
-    if (row == LINEAR && column == PRESENT)
+        entry->theory = cell->column == PRESENT ? ((n + 1) * depth - exp2(depth) + 1) / n : depth;
+    if (cell->row == LINEAR && cell->column == PRESENT)
         tolerance = 1.0 / LINEAR_ASKED; /* only URLs at equal distances are looked up */
-    if (row == BINARY && column == ABSENT)
+    if (cell->row == BINARY && cell->column == ABSENT)
         tolerance = 1 / depth; /* some lookups take one comparison less */
     if (fabs(entry->measured - entry->theory) > tolerance * entry->theory)
         entry->verdict = LAB_FAILS;

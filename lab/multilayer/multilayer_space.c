@@ -56,13 +56,9 @@ int lab_multilayer_space_measure(const lab_settings *settings, uint64_t run, dou
 }
 
 /* Chance plays no part in a filter's bits; what it takes besides is rounded away in the table. */
-void lab_multilayer_space_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                const double *numbers, lab_entry *entry)
+void lab_multilayer_space_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double layer = bits(settings) / 8 / (double)lab_multilayer_urls(settings, LAB_LAYERS_PART);
-    (void)study;
-    (void)column;
-    (void)numbers;
-    if (row >= CLASSIC)
-        entry->theory = row == CLASSIC ? layer : (LAB_LAYERS + 1) * layer;
+    double layer = bits(cell->settings) / 8 / (double)lab_multilayer_urls(cell->settings, LAB_LAYERS_PART);
+    if (cell->row >= CLASSIC)
+        entry->theory = cell->row == CLASSIC ? layer : (LAB_LAYERS + 1) * layer;
 }

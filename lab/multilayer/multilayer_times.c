@@ -186,21 +186,18 @@ int lab_multilayer_slower_measure(const lab_settings *settings, uint64_t run, do
 }
 
 /* Machines differ, so the published seconds are only shown; a remark compares their ratios. */
-void lab_multilayer_slower_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                 const double *numbers, lab_entry *entry)
+void lab_multilayer_slower_judge(const lab_cell *cell, lab_entry *entry)
 {
-    (void)settings;
-    (void)numbers;
-    size_t first = column == QUERY_RATIO ? CLASSIC_QUERY : CLASSIC_INSERT;
-    if (column < INSERT_RATIO) {
-        entry->printed = lab_published_find(lab_published_all, study->id, entry->row, entry->column);
+    size_t first = cell->column == QUERY_RATIO ? CLASSIC_QUERY : CLASSIC_INSERT;
+    if (cell->column < INSERT_RATIO) {
+        entry->printed = lab_published_find(lab_published_all, cell->study->id, entry->row, entry->column);
         entry->published = entry->printed ? lab_figure_read(entry->printed).percent : (double)NAN;
         return;
     }
-    lab_figure classic =
-        lab_figure_read(lab_published_find(lab_published_all, study->id, study->rows[row], study->columns[first]));
-    lab_figure layered =
-        lab_figure_read(lab_published_find(lab_published_all, study->id, study->rows[row], study->columns[first + 1]));
+    lab_figure classic = lab_figure_read(lab_published_find(lab_published_all, cell->study->id,
+                                                            cell->study->rows[cell->row], cell->study->columns[first]));
+    lab_figure layered = lab_figure_read(lab_published_find(
+        lab_published_all, cell->study->id, cell->study->rows[cell->row], cell->study->columns[first + 1]));
     if (classic.given && layered.given)
         snprintf(entry->remark, sizeof entry->remark, "the ratio of the published seconds is %.2f",
                  layered.percent / classic.percent);

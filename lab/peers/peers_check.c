@@ -124,15 +124,14 @@ int lab_peers_check_measure(const lab_settings *settings, uint64_t run, double *
     return code;
 }
 
-void lab_peers_check_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                           const double *numbers, lab_entry *entry)
+void lab_peers_check_judge(const lab_cell *cell, lab_entry *entry)
 {
-    lab_peer_plan plan = plan_of(row, settings->urls);
-    if (column == RATE)
-        lab_entry_count(entry, numbers, lab_peer_theory(&plan, plan.keys), PER_CENT);
-    else if (column == BITS)
+    lab_peer_plan plan = plan_of(cell->row, cell->settings->urls);
+    if (cell->column == RATE)
+        lab_entry_count(entry, cell->numbers, lab_peer_theory(&plan, plan.keys), PER_CENT);
+    else if (cell->column == BITS)
         entry->theory = lab_peer_plan_needs(&plan);
-    else if (row == CUCKOO)
+    else if (cell->row == CUCKOO)
         entry->theory = (double)NAN;
-    lab_entry_published(entry, study, column == LOAD ? LOAD_TOLERANCE : TOLERANCE);
+    lab_entry_published(entry, cell->study, cell->column == LOAD ? LOAD_TOLERANCE : TOLERANCE);
 }

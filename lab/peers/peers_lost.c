@@ -111,19 +111,17 @@ static bool fits_into(lab_peer_plan *plan, const lab_settings *settings, size_t 
     return plan_cell(plan, &fits, settings, row, column) == VIDI_OK && fits;
 }
 
-void lab_peers_lost_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                          const double *numbers, lab_entry *entry)
+void lab_peers_lost_judge(const lab_cell *cell, lab_entry *entry)
 {
     lab_peer_plan plan, next;
-    (void)study;
-    if (!fits_into(&plan, settings, row, column)) {
-        if (column + 1 < SIZES && fits_into(&next, settings, row, column + 1))
+    if (!fits_into(&plan, cell->settings, cell->row, cell->column)) {
+        if (cell->column + 1 < SIZES && fits_into(&next, cell->settings, cell->row, cell->column + 1))
             snprintf(entry->remark, sizeof entry->remark, "it does not fit into so few bits");
-        else if (column > 0 && fits_into(&next, settings, row, column - 1))
+        else if (cell->column > 0 && fits_into(&next, cell->settings, cell->row, cell->column - 1))
             snprintf(entry->remark, sizeof entry->remark, "it cannot make use of more bits");
         return;
     }
-    lab_entry_count(entry, numbers, lab_peer_theory(&plan, plan.keys), LAB_PER_MILLION);
+    lab_entry_count(entry, cell->numbers, lab_peer_theory(&plan, plan.keys), LAB_PER_MILLION);
 }
 
 /* ---- bits at equal losses ---- */
@@ -154,18 +152,15 @@ int lab_peers_needs_measure(const lab_settings *settings, uint64_t run, double *
     return code;
 }
 
-void lab_peers_needs_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                           const double *numbers, lab_entry *entry)
+void lab_peers_needs_judge(const lab_cell *cell, lab_entry *entry)
 {
     lab_peer_plan plan;
-    (void)study;
-    (void)numbers;
-    if (lab_peer_plan_rate(&plan, (lab_peer_sort)row, needs_urls(settings), rates[column]) != VIDI_OK)
+    if (lab_peer_plan_rate(&plan, (lab_peer_sort)cell->row, needs_urls(cell->settings), rates[cell->column]) != VIDI_OK)
         return;
     double rate = lab_peer_theory(&plan, 1).mean;
-    if (lab_peer_needs(&entry->theory, &entry->theory_sort, &plan, rates[column]) != VIDI_OK)
+    if (lab_peer_needs(&entry->theory, &entry->theory_sort, &plan, rates[cell->column]) != VIDI_OK)
         entry->theory = (double)NAN;
-    if (rate > rates[column] * 1.0001)
+    if (rate > rates[cell->column] * 1.0001)
         snprintf(entry->remark, sizeof entry->remark, "the most that it can: 1 in %.3g", 1 / rate);
 }
 
@@ -196,13 +191,8 @@ int lab_peers_memory_measure(const lab_settings *settings, uint64_t run, double 
     return code;
 }
 
-void lab_peers_memory_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                            const double *numbers, lab_entry *entry)
+void lab_peers_memory_judge(const lab_cell *cell, lab_entry *entry)
 {
-    (void)study;
-    (void)settings;
-    (void)row;
-    (void)numbers;
-    if (column == 3 && isnan(entry->measured))
+    if (cell->column == 3 && isnan(entry->measured))
         snprintf(entry->remark, sizeof entry->remark, "it has to know n in advance");
 }

@@ -119,14 +119,10 @@ int lab_peers_time_measure(const lab_settings *settings, uint64_t run, double *n
     return VIDI_OK;
 }
 
-void lab_peers_time_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                          const double *numbers, lab_entry *entry)
+void lab_peers_time_judge(const lab_cell *cell, lab_entry *entry)
 {
-    (void)study;
-    (void)settings;
-    (void)numbers;
-    if (column == 0)
-        lab_peer_timed(lab_peer_compared, (lab_peer_sort)row, entry->remark, sizeof entry->remark);
+    if (cell->column == 0)
+        lab_peer_timed(lab_peer_compared, (lab_peer_sort)cell->row, entry->remark, sizeof entry->remark);
 }
 
 /* ---- at equal bits ---- */

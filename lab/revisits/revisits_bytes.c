@@ -92,14 +92,10 @@ int lab_revisits_bytes_measure(const lab_settings *settings, uint64_t run, doubl
 }
 
 /* Arrays end with a whole page, and a set has some kilobytes besides its filters. */
-void lab_revisits_bytes_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                              const double *numbers, lab_entry *entry)
+void lab_revisits_bytes_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double spare = SPARE / ((double)lab_urls_part(settings, PART, 1) * BITS / 8);
-    (void)study;
-    (void)column;
-    (void)numbers;
-    entry->theory = filters_at_once[row];
+    double spare = SPARE / ((double)lab_urls_part(cell->settings, PART, 1) * BITS / 8);
+    entry->theory = filters_at_once[cell->row];
     if (entry->measured >= entry->theory && entry->measured <= entry->theory * (1 + spare))
         return;
     entry->verdict = LAB_FAILS;

@@ -126,21 +126,19 @@ static void judge(lab_entry *entry, const double *numbers, lab_theory theory)
     lab_entry_sum(entry, sum / ratio, divided, LAB_PER_MILLION);
 }
 
-void lab_revisits_churn_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                              const double *numbers, lab_entry *entry)
+void lab_revisits_churn_judge(const lab_cell *cell, lab_entry *entry)
 {
-    size_t churn = study->measure == lab_revisits_churn_50_measure   ? 3
-                   : study->measure == lab_revisits_churn_10_measure ? 2
-                   : study->measure == lab_revisits_churn_1_measure  ? 1
-                                                                     : 0;
-    lab_revisits of = revisits_of(settings, row, churns[churn], usual_bits);
-    judge(entry, numbers, lab_revisits_missed(&of, horizons[column]));
+    size_t churn = cell->study->measure == lab_revisits_churn_50_measure   ? 3
+                   : cell->study->measure == lab_revisits_churn_10_measure ? 2
+                   : cell->study->measure == lab_revisits_churn_1_measure  ? 1
+                                                                           : 0;
+    lab_revisits of = revisits_of(cell->settings, cell->row, churns[churn], usual_bits);
+    judge(entry, cell->numbers, lab_revisits_missed(&of, horizons[cell->column]));
 }
 
-void lab_revisits_bits_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                             const double *numbers, lab_entry *entry)
+void lab_revisits_bits_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double bits = study->measure == lab_revisits_4_measure ? few_bits : many_bits;
-    lab_revisits of = revisits_of(settings, row, churns[column], bits);
-    judge(entry, numbers, lab_revisits_missed(&of, LAB_REVISITS_MOST));
+    double bits = cell->study->measure == lab_revisits_4_measure ? few_bits : many_bits;
+    lab_revisits of = revisits_of(cell->settings, cell->row, churns[cell->column], bits);
+    judge(entry, cell->numbers, lab_revisits_missed(&of, LAB_REVISITS_MOST));
 }

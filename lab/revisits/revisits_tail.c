@@ -90,19 +90,17 @@ int lab_revisits_half_measure(const lab_settings *settings, uint64_t run, double
 
 /* ---- judging ---- */
 
-void lab_revisits_never_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                              const double *numbers, lab_entry *entry)
+void lab_revisits_never_judge(const lab_cell *cell, lab_entry *entry)
 {
-    lab_revisits of = revisits_of(settings, row);
-    (void)study;
-    lab_entry_count(entry, numbers, lab_revisits_often(&of, horizons[column], horizons[column]), LAB_PER_MILLION);
+    lab_revisits of = revisits_of(cell->settings, cell->row);
+    lab_entry_count(entry, cell->numbers, lab_revisits_often(&of, horizons[cell->column], horizons[cell->column]),
+                    LAB_PER_MILLION);
 }
 
-void lab_revisits_half_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                             const double *numbers, lab_entry *entry)
+void lab_revisits_half_judge(const lab_cell *cell, lab_entry *entry)
 {
-    lab_revisits of = revisits_of(settings, row);
-    (void)study;
-    lab_entry_count(entry, numbers, lab_revisits_often(&of, halves[column], more_than_half(halves[column])),
+    lab_revisits of = revisits_of(cell->settings, cell->row);
+    lab_entry_count(entry, cell->numbers,
+                    lab_revisits_often(&of, halves[cell->column], more_than_half(halves[cell->column])),
                     LAB_PER_MILLION);
 }

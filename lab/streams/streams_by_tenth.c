@@ -81,15 +81,13 @@ static void expect_stream(lab_theory *sum, const lab_stream *stream, size_t tent
     sum->asked += (double)stream->count;
 }
 
-void lab_streams_by_tenth_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                const double *numbers, lab_entry *entry)
+void lab_streams_by_tenth_judge(const lab_cell *cell, lab_entry *entry)
 {
-    size_t streams = lab_streams_count(settings->streams);
+    size_t streams = lab_streams_count(cell->settings->streams);
     lab_theory sum = {0, 0, 0};
-    (void)study;
     for (size_t i = 0; i < streams; i++)
-        if (row == i || row == streams)
-            expect_stream(&sum, lab_stream_at(settings->streams, i), column);
+        if (cell->row == i || cell->row == streams)
+            expect_stream(&sum, lab_stream_at(cell->settings->streams, i), cell->column);
     if (sum.asked > 0 && !isnan(entry->measured))
-        lab_entry_count(entry, numbers, sum, LAB_PER_MILLION);
+        lab_entry_count(entry, cell->numbers, sum, LAB_PER_MILLION);
 }

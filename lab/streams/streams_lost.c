@@ -133,14 +133,11 @@ int lab_streams_memory_measure(const lab_settings *settings, uint64_t run, doubl
     return VIDI_OK;
 }
 
-void lab_streams_memory_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                              const double *numbers, lab_entry *entry)
+void lab_streams_memory_judge(const lab_cell *cell, lab_entry *entry)
 {
-    const lab_stream *stream = lab_stream_at(settings->streams, row);
+    const lab_stream *stream = lab_stream_at(cell->settings->streams, cell->row);
     lab_fitted fitted;
-    (void)study;
-    (void)numbers;
-    if (!stream || fit(&fitted, stream, lab_stream_kinds[column], SMALLEST) < 0 || !fitted.fits)
+    if (!stream || fit(&fitted, stream, lab_stream_kinds[cell->column], SMALLEST) < 0 || !fitted.fits)
         return;
     double urls = (double)stream->count;
     entry->theory = (double)fitted.budget * 8 / urls;
@@ -209,11 +206,10 @@ static void judge_bound(lab_entry *entry, lab_theory bound)
     }
 }
 
-void lab_streams_lost_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                            const double *numbers, lab_entry *entry)
+void lab_streams_lost_judge(const lab_cell *cell, lab_entry *entry)
 {
-    const char *kind = lab_stream_kinds[column];
-    expected of = expect_row(settings, row, kind, bits_of(study));
+    const char *kind = lab_stream_kinds[cell->column];
+    expected of = expect_row(cell->settings, cell->row, kind, bits_of(cell->study));
     if (isnan(entry->measured) && of.theory.asked > 0)
         snprintf(entry->remark, sizeof entry->remark, "in some runs it allocated more than its size");
     if (isnan(entry->measured) || !(of.theory.asked > 0))
@@ -223,25 +219,20 @@ void lab_streams_lost_judge(const lab_study *study, const lab_settings *settings
     else if (of.sort == LAB_BOUND)
         judge_bound(entry, of.theory);
     else
-        lab_entry_count(entry, numbers, of.theory, LAB_PER_MILLION);
+        lab_entry_count(entry, cell->numbers, of.theory, LAB_PER_MILLION);
     entry->theory_sort = of.sort;
     if (of.missing && !entry->remark[0])
         snprintf(entry->remark, sizeof entry->remark, "without %zu stream%s into whose memory it does not fit",
                  of.missing, of.missing == 1 ? "" : "s");
 }
 
-void lab_streams_repeats_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                               const double *numbers, lab_entry *entry)
+void lab_streams_repeats_judge(const lab_cell *cell, lab_entry *entry)
 {
-    (void)study;
-    (void)settings;
-    (void)row;
-    (void)column;
     if (isnan(entry->measured))
         return;
     entry->theory = 0;
     for (uint64_t run = 0; run < entry->runs; run++)
-        if (fabs(numbers[run]) > 0)
+        if (fabs(cell->numbers[run]) > 0)
             entry->verdict = LAB_FAILS;
     if (entry->verdict == LAB_FAILS)
         snprintf(entry->remark, sizeof entry->remark, "repeats changed what was lost");

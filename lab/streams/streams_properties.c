@@ -128,13 +128,10 @@ int lab_streams_canon_measure(const lab_settings *settings, uint64_t run, double
 }
 
 /* Without a canonical form, the lab's own exact set must count as many as the library's. */
-void lab_streams_canon_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                             const double *numbers, lab_entry *entry)
+void lab_streams_canon_judge(const lab_cell *cell, lab_entry *entry)
 {
-    const lab_stream *stream = lab_stream_at(settings->streams, row);
-    (void)study;
-    (void)numbers;
-    if (column != 0 || !stream || stream->lines == 0)
+    const lab_stream *stream = lab_stream_at(cell->settings->streams, cell->row);
+    if (cell->column != 0 || !stream || stream->lines == 0)
         return;
     entry->theory = 100 * (1 - (double)stream->count / (double)stream->lines);
     if (fabs(entry->theory - entry->measured) > 1e-9) {

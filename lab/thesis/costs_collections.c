@@ -180,16 +180,12 @@ static const char *reason(bool is_list, bool asks)
            "itself accounts for a larger share";
 }
 
-void lab_time_collections_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                const double *numbers, lab_entry *entry)
+void lab_time_collections_judge(const lab_cell *cell, lab_entry *entry)
 {
-    bool asks = study->measure == lab_time_ask_collections_measure;
+    bool asks = cell->study->measure == lab_time_ask_collections_measure;
     const char *base_table = asks ? "thesis-A.1" : "thesis-A.4";
-    (void)settings;
-    (void)column;
-    (void)numbers;
-    lab_cost_compare(entry, lab_published_find(lab_published_all, study->id, entry->row, entry->column),
+    lab_cost_compare(entry, lab_published_find(lab_published_all, cell->study->id, entry->row, entry->column),
                      lab_published_find(lab_published_all, base_table, "3 HF", "2.0 M"), TOLERANCE);
     if (entry->verdict == LAB_DIFFERS)
-        snprintf(entry->remark, sizeof entry->remark, "%s", reason(row == 0, asks));
+        snprintf(entry->remark, sizeof entry->remark, "%s", reason(cell->row == 0, asks));
 }

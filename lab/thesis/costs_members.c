@@ -59,22 +59,19 @@ int lab_time_members_measure(const lab_settings *settings, uint64_t run, double 
     return code;
 }
 
-void lab_time_members_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                            const double *numbers, lab_entry *entry)
+void lab_time_members_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double members = (double)row + 1, fill = -expm1(-1 / MULTIPLIER);
-    (void)study;
-    (void)settings;
-    (void)numbers;
-    entry->theory = deeds[column] != LAB_ASK_BREAK
+    double members = (double)cell->row + 1, fill = -expm1(-1 / MULTIPLIER);
+    entry->theory = deeds[cell->column] != LAB_ASK_BREAK
                         ? members
                         : (1 - pow(fill, LAB_COST_K_LEAST * members)) / (1 - pow(fill, LAB_COST_K_LEAST));
-    lab_cost_compare(entry, lab_published_find(lab_published_all, tables[column][row], "3 HF", "2.0 M"),
-                     lab_published_find(lab_published_all, tables[column][0], "3 HF", "2.0 M"), TOLERANCE);
-    bool other = deeds[column] == LAB_ASK_BREAK || deeds[column] == LAB_ASK_INNER; /* than the thesis's program */
+    lab_cost_compare(entry, lab_published_find(lab_published_all, tables[cell->column][cell->row], "3 HF", "2.0 M"),
+                     lab_published_find(lab_published_all, tables[cell->column][0], "3 HF", "2.0 M"), TOLERANCE);
+    bool other =
+        deeds[cell->column] == LAB_ASK_BREAK || deeds[cell->column] == LAB_ASK_INNER; /* than the thesis's program */
     if (entry->printed) /* the tables of times have these figures, too */
         entry->basis = other ? LAB_COUNTERFACTUAL : LAB_REPEATED;
-    if (entry->verdict == LAB_DIFFERS && deeds[column] == LAB_ASK_BREAK)
+    if (entry->verdict == LAB_DIFFERS && deeds[cell->column] == LAB_ASK_BREAK)
         snprintf(entry->remark, sizeof entry->remark,
                  "the thesis's program queried every filter, whatever the first one answered");
 }

@@ -92,16 +92,13 @@ static double excess(const lab_study *study)
     return lab_median(each, count);
 }
 
-void lab_memory_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                      const double *numbers, lab_entry *entry)
+void lab_memory_judge(const lab_cell *cell, lab_entry *entry)
 {
-    (void)settings;
-    (void)numbers;
-    entry->theory = bits_alone(study, row, column);
-    entry->printed = lab_published_find(lab_published_all, study->id, entry->row, entry->column);
+    entry->theory = bits_alone(cell->study, cell->row, cell->column);
+    entry->printed = lab_published_find(lab_published_all, cell->study->id, entry->row, entry->column);
     lab_figure figure = lab_figure_read(entry->printed);
     /* Ours is m/8 for each filter, rounded up to whole cache lines. */
-    double rounding = members_of(study) * CACHE_LINE / KILOBYTE;
+    double rounding = members_of(cell->study) * CACHE_LINE / KILOBYTE;
     if (entry->measured < entry->theory - 1e-6 || entry->measured > entry->theory + rounding) {
         entry->verdict = LAB_FAILS;
         snprintf(entry->remark, sizeof entry->remark, "our filter is not as large as its bits");
@@ -109,7 +106,7 @@ void lab_memory_judge(const lab_study *study, const lab_settings *settings, size
     }
     if (!figure.given)
         return;
-    double constant = excess(study);
+    double constant = excess(cell->study);
     entry->published = figure.percent;
     entry->basis = LAB_FITTED; /* the constant comes from the published figures */
     entry->verdict = LAB_AGREES;
@@ -150,14 +147,9 @@ int lab_memory_collections_measure(const lab_settings *settings, uint64_t run, d
     return kilobytes_of_urls(settings, run, "hashset", all < HASHSET_URLS ? all : HASHSET_URLS, &numbers[1]);
 }
 
-void lab_memory_collections_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                  const double *numbers, lab_entry *entry)
+void lab_memory_collections_judge(const lab_cell *cell, lab_entry *entry)
 {
-    (void)settings;
-    (void)row;
-    (void)column;
-    (void)numbers;
-    lab_entry_published(entry, study, TOLERANCE);
+    lab_entry_published(entry, cell->study, TOLERANCE);
     if (entry->verdict == LAB_DIFFERS)
         snprintf(entry->remark, sizeof entry->remark,
                  "Java takes %.1f times as much: an object for each URL, with two bytes for each character, and a "

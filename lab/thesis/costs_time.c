@@ -138,24 +138,21 @@ static const char *printed(const lab_study *study, const char *row, const char *
     return lab_published_find(lab_published_all, id, row, column);
 }
 
-void lab_time_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                    const double *numbers, lab_entry *entry)
+void lab_time_judge(const lab_cell *cell, lab_entry *entry)
 {
-    (void)settings;
-    (void)numbers;
-    entry->theory = theory_of(study, row, column);
-    lab_cost_compare(entry, printed(study, entry->row, entry->column), printed(study, lab_cost_rows[0], entry->column),
-                     TOLERANCE);
-    bool early = way_of(study).members > 0;
+    entry->theory = theory_of(cell->study, cell->row, cell->column);
+    lab_cost_compare(entry, printed(cell->study, entry->row, entry->column),
+                     printed(cell->study, lab_cost_rows[0], entry->column), TOLERANCE);
+    bool early = way_of(cell->study).members > 0;
     if (early)
         entry->basis = LAB_COUNTERFACTUAL;
     if (entry->verdict != LAB_DIFFERS)
         return;
-    if (early && row + 1 == LAB_COST_ROWS)
+    if (early && cell->row + 1 == LAB_COST_ROWS)
         snprintf(entry->remark, sizeof entry->remark,
                  "algorithm %s stops early, which would give %.2f and not the published %.2f: the program looked at "
                  "every bit",
-                 way_of(study).deed == LAB_ASK_INNER ? "4" : "2", entry->theory, entry->published);
+                 way_of(cell->study).deed == LAB_ASK_INNER ? "4" : "2", entry->theory, entry->published);
     else if (!early)
         snprintf(entry->remark, sizeof entry->remark, "k/3 is %.2f, and %s differs from it more", entry->theory,
                  fabs(entry->published / entry->theory - 1) > fabs(entry->measured / entry->theory - 1)

@@ -144,13 +144,11 @@ static lab_theory other_order(double n, double first, unsigned crawls)
     return met;
 }
 
-void lab_delay_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                     const double *numbers, lab_entry *entry)
+void lab_delay_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t urls = lab_further_urls(settings, PART);
-    double n = (double)urls, first = column < ORDERS ? 0 : (double)last_tenth(urls);
-    unsigned crawls = (unsigned)row + 1;
-    (void)study;
-    lab_theory theory = column % ORDERS == 0 ? stretch(n, first, crawls) : other_order(n, first, crawls);
-    lab_entry_count(entry, numbers, theory, 100);
+    uint64_t urls = lab_further_urls(cell->settings, PART);
+    double n = (double)urls, first = cell->column < ORDERS ? 0 : (double)last_tenth(urls);
+    unsigned crawls = (unsigned)cell->row + 1;
+    lab_theory theory = cell->column % ORDERS == 0 ? stretch(n, first, crawls) : other_order(n, first, crawls);
+    lab_entry_count(entry, cell->numbers, theory, 100);
 }

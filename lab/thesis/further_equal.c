@@ -61,15 +61,12 @@ int lab_equal_measure(const lab_settings *settings, uint64_t run, double *number
     return code < 0 ? (int)code : VIDI_OK;
 }
 
-void lab_equal_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                     const double *numbers, lab_entry *entry)
+void lab_equal_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t n = lab_further_urls(settings, PART);
-    const shape *shape = &shapes[row];
-    (void)study;
-    (void)column;
+    uint64_t n = lab_further_urls(cell->settings, PART);
+    const shape *shape = &shapes[cell->row];
     lab_theory theory = lab_filter_theory(n, lab_bits((double)n, shape->k, shape->multiplier), shape->k, 1);
-    lab_entry_count(entry, numbers, theory, 100);
+    lab_entry_count(entry, cell->numbers, theory, 100);
 }
 
 /* ---- time ---- */

@@ -155,27 +155,26 @@ int lab_genetic_measure(const lab_settings *settings, uint64_t run, double *numb
     return code;
 }
 
-void lab_genetic_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                       const double *numbers, lab_entry *entry)
+void lab_genetic_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t n = site_urls(settings);
-    double crawls = column == 0 ? 1 : CRAWLS;
-    (void)study;
+    uint64_t n = site_urls(cell->settings);
+    double crawls = cell->column == 0 ? 1 : CRAWLS;
     if (isnan(entry->measured)) {
         entry->verdict = LAB_NOT_BUILT;
         return;
     }
     lab_theory ideal = lab_filling_theory(n, (double)bits_for(n), K, 1);
-    lab_entry_count(entry, numbers, (lab_theory){crawls * ideal.mean, crawls * ideal.variance, crawls * (double)n},
-                    100);
-    if (row >= PROGRAMS)
+    lab_entry_count(entry, cell->numbers,
+                    (lab_theory){crawls * ideal.mean, crawls * ideal.variance, crawls * (double)n}, 100);
+    if (cell->row >= PROGRAMS)
         return;
     double distance = entry->z;
     entry->verdict = LAB_NO_FIGURE;
     entry->z = NAN;
     snprintf(entry->remark, sizeof entry->remark,
-             column == 0 ? "chosen because it loses few of these URLs; %+.1f standard deviations from an ideal function"
-                         : "%+.1f standard deviations from an ideal function",
+             cell->column == 0
+                 ? "chosen because it loses few of these URLs; %+.1f standard deviations from an ideal function"
+                 : "%+.1f standard deviations from an ideal function",
              distance);
 }
 

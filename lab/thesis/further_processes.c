@@ -111,15 +111,13 @@ int lab_processes_measure(const lab_settings *settings, uint64_t run, double *nu
     return code;
 }
 
-void lab_processes_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                         const double *numbers, lab_entry *entry)
+void lab_processes_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t n = lab_further_urls(settings, PART);
-    (void)study;
+    uint64_t n = lab_further_urls(cell->settings, PART);
     lab_theory theory = {.asked = 2 * (double)n}; /* no answer may differ */
-    if (column < 2)
-        theory = lab_filter_theory(n, lab_bits((double)n, K, M), K, counts[row]);
-    lab_entry_count(entry, numbers, theory, 100);
+    if (cell->column < 2)
+        theory = lab_filter_theory(n, lab_bits((double)n, K, M), K, counts[cell->row]);
+    lab_entry_count(entry, cell->numbers, theory, 100);
 }
 
 /* ---- costs ---- */
@@ -180,13 +178,10 @@ int lab_processes_messages_measure(const lab_settings *settings, uint64_t run, d
 }
 
 /* Theory: one request and one answer for each member and batch. */
-void lab_processes_messages_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                                  const double *numbers, lab_entry *entry)
+void lab_processes_messages_judge(const lab_cell *cell, lab_entry *entry)
 {
-    double n = (double)lab_further_urls(settings, TIME_PART), batches = column % 2 ? ceil(n / BATCH) : n;
-    (void)study;
-    (void)numbers;
-    entry->theory = column < 2 ? 0 : 2 * counts[row] * batches / n;
+    double n = (double)lab_further_urls(cell->settings, TIME_PART), batches = cell->column % 2 ? ceil(n / BATCH) : n;
+    entry->theory = cell->column < 2 ? 0 : 2 * counts[cell->row] * batches / n;
     if (fabs(entry->measured - entry->theory) > 1e-9)
         entry->verdict = LAB_FAILS;
 }

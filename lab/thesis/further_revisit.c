@@ -102,17 +102,15 @@ static lab_theory with_capacity(theory_of *of, uint64_t n, double capacity, doub
     return theory;
 }
 
-void lab_revisit_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                       const double *numbers, lab_entry *entry)
+void lab_revisit_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t n = lab_further_urls(settings, PART);
-    double headroom = plans[row].headroom, capacity = (double)first_capacity(&plans[row], n), variance = 0;
-    (void)study;
-    for (size_t crawl = 0; crawl < column; crawl++) {
+    uint64_t n = lab_further_urls(cell->settings, PART);
+    double headroom = plans[cell->row].headroom, capacity = (double)first_capacity(&plans[cell->row], n), variance = 0;
+    for (size_t crawl = 0; crawl < cell->column; crawl++) {
         lab_theory missed = with_capacity(lab_filling_theory, n, capacity, variance);
         capacity = ceil(headroom * ((double)n - missed.mean));
         variance = headroom * headroom * missed.variance;
     }
     lab_theory theory = with_capacity(lab_filter_theory, n, capacity, variance);
-    lab_entry_count(entry, numbers, theory, 100);
+    lab_entry_count(entry, cell->numbers, theory, 100);
 }

@@ -131,17 +131,16 @@ int lab_scalable_memory_measure(const lab_settings *settings, uint64_t run, doub
 
 /* ---- theory ---- */
 
-void lab_scalable_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                        const double *numbers, lab_entry *entry)
+void lab_scalable_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t n = lab_further_urls(settings, PART), capacity = capacity_of(&setups[row], n);
+    uint64_t n = lab_further_urls(cell->settings, PART), capacity = capacity_of(&setups[cell->row], n);
     double asked = (double)n;
-    (void)study;
-    lab_chance one = setups[row].scalable ? lab_series_chance((lab_series){capacity, rate_asked_for(n)}, n)
-                                          : lab_chance_of(n, lab_bits((double)capacity, K, M), K);
+    lab_chance one = setups[cell->row].scalable ? lab_series_chance((lab_series){capacity, rate_asked_for(n)}, n)
+                                                : lab_chance_of(n, lab_bits((double)capacity, K, M), K);
     lab_chance all = one;
-    if (column == 1)
-        all = (lab_chance){one.mean * one.mean, 2 * one.mean * one.mean * one.variance + one.variance * one.variance};
+    if (cell->column == 1)
+        all =
+            (lab_chance){one.mean * one.mean, 2 * one.mean * one.mean * one.variance + one.variance * one.variance};
     double variance = asked * all.mean * (1 - all.mean) + asked * (asked - 1) * all.variance;
-    lab_entry_count(entry, numbers, (lab_theory){asked * all.mean, variance, asked}, 100);
+    lab_entry_count(entry, cell->numbers, (lab_theory){asked * all.mean, variance, asked}, 100);
 }

@@ -168,15 +168,14 @@ static double twin_probability(unsigned function, unsigned place, const lab_sett
     return function == 1 ? any * equal_endings(settings, n) : any;
 }
 
-void lab_salt_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                    const double *numbers, lab_entry *entry)
+void lab_salt_judge(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t n = lab_urls_part(settings, PART, 1);
-    unsigned k = functions_of[column / PLACES];
-    (void)study;
-    lab_theory theory = lab_filter_theory(n, lab_bits((double)n, k, multipliers[column / PLACES]), k, 1);
-    double twins = twin_probability((unsigned)row, column % PLACES, settings, n) * ((double)n - theory.mean);
+    uint64_t n = lab_urls_part(cell->settings, PART, 1);
+    unsigned k = functions_of[cell->column / PLACES];
+    lab_theory theory = lab_filter_theory(n, lab_bits((double)n, k, multipliers[cell->column / PLACES]), k, 1);
+    double twins =
+        twin_probability((unsigned)cell->row, cell->column % PLACES, cell->settings, n) * ((double)n - theory.mean);
     theory.mean += twins;
     theory.variance += twins;
-    lab_entry_count(entry, numbers, theory, 100);
+    lab_entry_count(entry, cell->numbers, theory, 100);
 }

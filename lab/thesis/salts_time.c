@@ -97,15 +97,13 @@ int lab_salt_time_measure(const lab_settings *settings, uint64_t run, double *nu
 }
 
 /* Counts the bytes that are read: k (L + 24), but L + 24 k if the URL is read once; L is the mean length of a URL. */
-void lab_salt_time_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                         const double *numbers, lab_entry *entry)
+void lab_salt_time_judge(const lab_cell *cell, lab_entry *entry)
 {
     enum { URLS = 1000 };
-    double k = shapes[row].k, length = 0;
+    double k = shapes[cell->row].k, length = 0;
     char url[LAB_URL_ROOM];
-    (void)study;
-    (void)numbers;
     for (uint64_t i = 0; i < URLS; i++)
-        length += (double)lab_url_text(url, settings, 0, i).len / URLS;
-    entry->theory = column == LAB_SALT_AFTER_ONCE ? (length + k * LAB_SALT_BYTES) / (k * (length + LAB_SALT_BYTES)) : 1;
+        length += (double)lab_url_text(url, cell->settings, 0, i).len / URLS;
+    entry->theory =
+        cell->column == LAB_SALT_AFTER_ONCE ? (length + k * LAB_SALT_BYTES) / (k * (length + LAB_SALT_BYTES)) : 1;
 }

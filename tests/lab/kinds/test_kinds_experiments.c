@@ -84,7 +84,7 @@ static void wrong_numbers_fail(void **state)
             assert_true(lab_kind_theory(&theory, &sort, &plan, 100000));
             double number = round(theory.mean * times);
             lab_entry entry = {.row = study->rows[row], .column = "8 bits", .measured = number, .runs = 1};
-            study->judge(study, &settings, row, 0, &number, &entry);
+            study->judge(&(lab_cell){study, &settings, row, 0, &number, NULL}, &entry);
             check((entry.verdict == LAB_FAILS) == (times == 2), "%s: %g of %g is '%s'", plan.kind, number, theory.mean,
                   lab_verdict_name(entry.verdict));
         }
@@ -178,7 +178,7 @@ static void crawls_come_out_as_theory_says(void **state)
         for (size_t i = 0; i < CELLS; i++) {
             size_t row = cells[i] / CRAWLS, column = cells[i] % CRAWLS;
             lab_entry entry = {.row = study->rows[row], .column = study->columns[column], .runs = 1};
-            study->judge(study, &settings, row, column, &numbers[cells[i]], &entry);
+            study->judge(&(lab_cell){study, &settings, row, column, &numbers[cells[i]], NULL}, &entry);
             sums[i] += entry.z;
             squares += entry.z * entry.z / (RUNS * CELLS);
         }

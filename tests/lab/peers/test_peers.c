@@ -78,7 +78,7 @@ static void wrong_losses_fail(void **state)
             assert_true(fits);
             double number = round(lab_peer_theory(&plan, 100000).mean * times);
             lab_entry entry = {.row = study->rows[row], .column = "8 bits", .measured = number, .runs = 1};
-            study->judge(study, &settings, row, 0, &number, &entry);
+            study->judge(&(lab_cell){study, &settings, row, 0, &number, NULL}, &entry);
             check((entry.verdict == LAB_FAILS) == (times == 2), "%s: %g is '%s'", study->rows[row], number,
                   lab_verdict_name(entry.verdict));
         }

@@ -208,7 +208,7 @@ static void tables_of_what_a_paper_did_not_do_are_counterfactual(void **state)
         const lab_study *study = lab_study_find(ids[i]);
         for (size_t row = 0; row < 2; row++) {
             lab_entry entry = {.row = study->rows[row], .column = study->columns[0], .measured = 1, .runs = 1};
-            study->judge(study, &settings, row, 0, &number, &entry);
+            study->judge(&(lab_cell){study, &settings, row, 0, &number, NULL}, &entry);
             assert_int_equal(entry.basis, LAB_COUNTERFACTUAL);
         }
     }

@@ -169,7 +169,9 @@ static void runs_come_out_as_theory_says(void **state)
             double sum = 0, own = 0;
             lab_entry entry = {.row = study->rows[cell / columns], .column = study->columns[cell % columns], .runs = 1};
             for (uint64_t run = 0; run < RUNS; run++) {
-                study->judge(study, &settings, cell / columns, cell % columns, &numbers[run * cells + cell], &entry);
+                study->judge(
+                    &(lab_cell){study, &settings, cell / columns, cell % columns, &numbers[run * cells + cell], NULL},
+                    &entry);
                 sum += entry.z;
                 own += entry.z * entry.z / RUNS;
             }
@@ -286,7 +288,7 @@ static void rotating_takes_the_memory_that_it_should(void **state)
     lab_table_free(&table);
     double number = 1.2; /* vidi_rotate has two filters at a moment */
     lab_entry entry = {.row = study->rows[2], .column = study->columns[0], .measured = number, .runs = 1};
-    study->judge(study, &settings, 2, 0, &number, &entry);
+    study->judge(&(lab_cell){study, &settings, 2, 0, &number, NULL}, &entry);
     assert_int_equal(entry.verdict, LAB_FAILS);
 }
 
@@ -302,7 +304,7 @@ static void wrong_numbers_fail(void **state)
         for (size_t row = 0; row < lab_study_rows(study); row++) {
             double number = 0;
             lab_entry entry = {.runs = 1};
-            study->judge(study, &settings, row, 0, &number, &entry);
+            study->judge(&(lab_cell){study, &settings, row, 0, &number, NULL}, &entry);
             /* The first column of most tables is one crawl of 20,000 pages; of 4 bits it is all twenty. */
             double pages = columns == 4 ? 400000 : 20000, mean = entry.theory / 1e6 * pages;
             if (mean < 100)
@@ -310,7 +312,7 @@ static void wrong_numbers_fail(void **state)
             for (unsigned times = 1; times <= 2; times++) {
                 number = round(mean * times);
                 entry = (lab_entry){.runs = 1};
-                study->judge(study, &settings, row, 0, &number, &entry);
+                study->judge(&(lab_cell){study, &settings, row, 0, &number, NULL}, &entry);
                 check((entry.verdict == LAB_FAILS) == (times == 2), "%s, %s: %g of %g is '%s'", ids[i],
                       study->rows[row], number, mean, lab_verdict_name(entry.verdict));
             }

@@ -139,7 +139,7 @@ static lab_entry judge_time(const char *id, size_t row, size_t column, double me
                        .published = (double)NAN,
                        .theory = (double)NAN,
                        .runs = 1};
-    study->judge(study, &settings, row, column, &measured, &entry);
+    study->judge(&(lab_cell){study, &settings, row, column, &measured, NULL}, &entry);
     return entry;
 }
 

@@ -90,7 +90,7 @@ static lab_entry judge_salts(const lab_settings *settings, size_t row, size_t co
 {
     const lab_study *study = study_of("thesis-salt-place");
     lab_entry entry = {.row = study->rows[row], .column = study->columns[column], .runs = 1};
-    study->judge(study, settings, row, column, &number, &entry);
+    study->judge(&(lab_cell){study, settings, row, column, &number, NULL}, &entry);
     return entry;
 }
 
@@ -137,7 +137,7 @@ static void times_of_salts_are_compared_by_bytes(void **state)
     for (size_t row = 0; row < 4; row++)
         for (size_t column = 0; column < 3; column++) {
             lab_entry entry = {.row = study->rows[row], .column = study->columns[column], .measured = 1, .runs = 1};
-            study->judge(study, &settings, row, column, &one, &entry);
+            study->judge(&(lab_cell){study, &settings, row, column, &one, NULL}, &entry);
             /* k (L + 24) bytes, or L + 24 k; URLs have 40 to 80 bytes. */
             double k = row % 2 ? 8 : 3, shortest = (40 + 24 * k) / (k * 64), longest = (80 + 24 * k) / (k * 104);
             check(column < 2 ? fabs(entry.theory - 1) < 1e-12 : entry.theory < shortest && entry.theory > longest,
