@@ -8,7 +8,7 @@
 #include "lab/program/program.h"
 
 extern const char *const cli_commit;   /* made by cmake/Commit.cmake */
-extern const char *const cli_compiler; /* these two by cmake/Libraries.cmake */
+extern const char *const cli_compiler; /* these two by lab/CMakeLists.txt */
 extern const char *const cli_libraries;
 
 /* The processor's name as Linux gives it; empty: it does not. */
