@@ -9,6 +9,7 @@ A server ends when the script ends, however that ends. Variables of the environm
 """
 import atexit
 import ctypes
+import itertools
 import os
 import shutil
 import signal
@@ -23,6 +24,7 @@ PATIENCE = 120  # seconds after which a server that does not answer is taken for
 PR_SET_PDEATHSIG = 1
 libc = ctypes.CDLL(None, use_errno=True)
 started = []  # servers that may run
+numbers = itertools.count()  # of servers
 log_lines = 40  # of a server that died
 
 
@@ -44,6 +46,11 @@ def module_path():
 def meter_path():
     """A module of the tests: meter.c."""
     return built("tests", "libredis_meter.so")
+
+
+def keys_path():
+    """Loaded into each server, it gives sets the same keys in every run: support/fixed_keys.c."""
+    return built("tests", "libfixed_keys.so")
 
 
 def require():
@@ -101,12 +108,14 @@ class Server:
         self.environment = dict(environment or {})
         self.process = None
         self.port = None
+        self.number, self.starts = next(numbers), 0
         started.append(self)
         self.start(wait)
 
     # A port may be taken by another between the question and the start; then the next one is tried.
     def start(self, wait=True):
         """Starts it (again), on the port that it had, and waits until it answers."""
+        self.starts += 1
         for attempt in range(10):
             if not self.port or attempt:
                 self.port = free_port()
@@ -124,9 +133,12 @@ class Server:
         for module in self.modules:
             command += ["--loadmodule", *module]
         environment = {**os.environ, **self.environment}
+        preloads = [keys_path(), *self.environment.get("LD_PRELOAD", "").split()]
         if any(is_sanitized(module[0]) for module in self.modules):
-            environment["LD_PRELOAD"] = sanitizer_library()
+            preloads = [sanitizer_library(), keys_path()]
             environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
+        environment["LD_PRELOAD"] = " ".join(preloads)
+        environment["VIDI_TEST_KEYS"] = f"server {self.number} start {self.starts}"
         self.output = open(os.path.join(self.folder, "output"), "ab")
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.output, stderr=self.output,
                                         env=environment, cwd=self.folder, preexec_fn=die_with_parent)
