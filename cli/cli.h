@@ -48,6 +48,7 @@ typedef struct cli_command {
     const struct cli_option *options; /* the last one has no name; NULL: `run` starts another program, which has them */
     const char *common;               /* options that the short help shows, separated by spaces; NULL: all */
     const char *operand;              /* what its operands are called; NULL: it takes none */
+    size_t least, most;               /* the number of operands; most 0: any number */
     int (*run)(const struct cli_command *self, cli_words words);
 } cli_command;
 

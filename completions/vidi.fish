@@ -94,7 +94,7 @@ complete -c vidi -n '__vidi_is has' -l stats -d 'Print statistics on standard er
 complete -c vidi -n '__vidi_is has' -l json -d 'Print the statistics as one line of JSON'
 complete -c vidi -n '__vidi_is has' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
-complete -c vidi -n '__vidi_is remove' -s z -l null -d 'Lines end in NUL, not in newlines; -0 is the same'
+complete -c vidi -n '__vidi_is remove' -s z -l null -d 'Lines end in NUL, not in a newline; also -0'
 complete -c vidi -n '__vidi_is remove' -l max-line -x -d 'Maximum length of a line; a longer one is an error'
 complete -c vidi -n '__vidi_is remove' -s f -l field -x -d 'The URL is this field of the line, by number or name'
 complete -c vidi -n '__vidi_is remove' -s d -l delimiter -x -d 'Character that separates fields [a tab]'
@@ -110,7 +110,7 @@ complete -c vidi -n '__vidi_is remove' -s h -l help -d 'Print help: -h a summary
 
 complete -c vidi -n '__vidi_is list' -l hashes -d 'Print hashes instead of URLs, in hexadecimal'
 complete -c vidi -n '__vidi_is list' -l json -d 'Print a JSON object for each URL, with how often it was added'
-complete -c vidi -n '__vidi_is list' -s z -l null -d 'Lines end in NUL, not in newlines; -0 is the same'
+complete -c vidi -n '__vidi_is list' -s z -l null -d 'Lines end in NUL, not in a newline; also -0'
 complete -c vidi -n '__vidi_is list' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is crawl' -a 'report cdxj'

@@ -259,9 +259,8 @@ static double bytes_per_url(const result *result)
 
 static void print_json(cli_out *out, const pool *pool, const result *results, size_t n)
 {
-    cli_json json = {out, false};
+    cli_json json = cli_json_begin(out);
 
-    cli_json_open(&json, NULL, '{');
     cli_json_string(&json, "version", vidi_version());
     cli_json_string(&json, "cpu", vidi_cpu());
     cli_json_count(&json, "urls", pool->count);
@@ -283,8 +282,7 @@ static void print_json(cli_out *out, const pool *pool, const result *results, si
         cli_json_close(&json, '}');
     }
     cli_json_close(&json, ']');
-    cli_json_close(&json, '}');
-    cli_out_text(out, "\n");
+    cli_json_end(&json);
 }
 
 static int print_table(cli_out *out, const pool *pool, const result *results, size_t n)
@@ -296,16 +294,15 @@ static int print_table(cli_out *out, const pool *pool, const result *results, si
     cli_out_format(out, "vidi %s, instructions %s, ", vidi_version(), vidi_cpu());
     cli_out_format(out, "%s URLs of %.0f bytes on average, one thread\n\n", cli_human_count(&number, pool->count),
                    (double)pool->used / (double)pool->count);
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        cli_table_cell(&table, "%s", heads[i]);
+    cli_table_heads(&table, heads);
     for (size_t i = 0; i < n; i++) {
-        const result *of = &results[i];
-        cli_table_cell(&table, "%s", of->kind);
-        cli_table_cell(&table, "%s", cli_human_count(&number, of->added));
-        cli_table_cell(&table, "%s", cli_human_short(&number, per_second(of->added, of->add_seconds)));
-        cli_table_cell(&table, "%s", cli_human_short(&number, per_second(of->asked, of->ask_seconds)));
-        cli_table_cell(&table, "%s", cli_human_real(&number, bytes_per_url(of)));
-        cli_table_cell(&table, "%s", cli_human_lost(&number, of->stats.expected_lost, of->stats.fp_meaning));
+        const result *result = &results[i];
+        cli_table_cell(&table, "%s", result->kind);
+        cli_table_cell(&table, "%s", cli_human_count(&number, result->added));
+        cli_table_cell(&table, "%s", cli_human_short(&number, per_second(result->added, result->add_seconds)));
+        cli_table_cell(&table, "%s", cli_human_short(&number, per_second(result->asked, result->ask_seconds)));
+        cli_table_cell(&table, "%s", cli_human_real(&number, bytes_per_url(result)));
+        cli_table_cell(&table, "%s", cli_human_lost(&number, result->stats.expected_lost, result->stats.fp_meaning));
     }
     return cli_table_print(&table, out);
 }
@@ -328,8 +325,7 @@ static int bench_run(const bench_options *options, cli_words files, pool *pool)
         print_json(&out, pool, results, n);
     else
         status = print_table(&out, pool, results, n);
-    int closed = cli_out_close(&out);
-    return closed != CLI_OK ? closed : status;
+    return cli_out_end(&out, status);
 }
 
 static int run(const cli_command *self, cli_words words)
@@ -340,8 +336,6 @@ static int run(const cli_command *self, cli_words words)
 
     if (status != CLI_GO_ON)
         return status;
-    if (words.count > 1)
-        return cli_error("'vidi bench' takes one FILE, not also '%s'; usage: %s", words.list[1], self->usage);
     status = bench_run(&options, words, &pool);
     free(pool.bytes);
     free(pool.urls);
@@ -374,5 +368,6 @@ const cli_command cli_bench = {
                 "  VIDI_CPU=portable vidi bench\n",
     .options = options_table,
     .operand = "FILE",
+    .most = 1,
     .run = run,
 };

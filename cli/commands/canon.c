@@ -85,10 +85,9 @@ static int print_explained(canon *job, vidi_str line, const char *reason)
 
 static int print_json(canon *job, vidi_str line, vidi_str form, const char *reason)
 {
-    cli_json json = {&job->out, false};
+    cli_json json = cli_json_begin(&job->out);
     int result = VIDI_OK;
 
-    cli_json_open(&json, NULL, '{');
     cli_json_text(&json, "input", line);
     cli_json_text(&json, "canonical", form);
     cli_json_bool(&json, "valid", !reason);
@@ -98,8 +97,7 @@ static int print_json(canon *job, vidi_str line, vidi_str form, const char *reas
     cli_json_close(&json, ']');
     if (reason)
         cli_json_string(&json, "reason", reason);
-    cli_json_close(&json, '}');
-    cli_out_text(&job->out, "\n");
+    cli_json_end(&json);
     return result;
 }
 
@@ -174,41 +172,23 @@ static int canon_files(canon *job, cli_words files)
         status = canon_block(job);
         status = status != CLI_OK ? status : filled;
     }
-    int closed = cli_out_close(&job->out);
+    status = cli_out_end(&job->out, status);
     cli_reader_free(&job->in);
     cli_block_free(&job->block);
-    return status != CLI_OK ? status : closed;
+    return status;
 }
 
 static int print_stats(const canon *job)
 {
-    cli_out err;
-    const uint64_t unchanged = job->read - job->changed - job->bad;
-
-    cli_out_init(&err, STDERR_FILENO);
-    if (job->options->json) {
-        cli_json json = {&err, false};
-        cli_json_open(&json, NULL, '{');
-        cli_json_count(&json, "read", job->read);
-        cli_json_count(&json, "changed", job->changed);
-        cli_json_count(&json, "unchanged", unchanged);
-        cli_json_count(&json, "invalid", job->bad);
-        cli_json_count(&json, "not_utf8", job->not_utf8);
-        cli_json_string(&json, "canon", vidi_canon_name(job->form));
-        cli_json_close(&json, '}');
-        cli_out_text(&err, "\n");
-        return cli_out_close(&err);
-    }
-    const char *const names[] = {"read", "changed", "unchanged", "invalid", "not UTF-8"};
-    const uint64_t counts[] = {job->read, job->changed, unchanged, job->bad, job->not_utf8};
-    cli_table table = {.layout = "lr"};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        cli_number number;
-        cli_table_cell(&table, "%s", names[i]);
-        cli_table_cell(&table, "%s", cli_human_count(&number, counts[i]));
-    }
-    int printed = cli_table_print(&table, &err), closed = cli_out_close(&err);
-    return printed != CLI_OK ? printed : closed;
+    const cli_figure figures[] = {
+        {"read", "read", CLI_IS_COUNT, .count = job->read},
+        {"changed", "changed", CLI_IS_COUNT, .count = job->changed},
+        {"unchanged", "unchanged", CLI_IS_COUNT, .count = job->read - job->changed - job->bad},
+        {"invalid", "invalid", CLI_IS_COUNT, .count = job->bad},
+        {"not_utf8", "not UTF-8", CLI_IS_COUNT, .count = job->not_utf8},
+        {"canon", NULL, CLI_IS_TEXT, .text = vidi_canon_name(job->form)},
+    };
+    return cli_figures_print(figures, sizeof figures / sizeof *figures, job->options->json);
 }
 
 /* Reports a base that is not a URL at once, not at the first line. */

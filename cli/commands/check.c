@@ -58,7 +58,9 @@ static int check(const char *path, bool quiet)
     vidi_set *set;
     vidi_stats stats;
     int error;
-    int status = cli_state_open(&set, path, VIDI_READ_ONLY | VIDI_NO_MAP, &error);
+    int status = cli_state_open(
+        &set, path,
+        &(cli_opening){.flags = VIDI_READ_ONLY | VIDI_NO_MAP, .damage = CLI_DAMAGE_PASSES, .error = &error});
 
     if (status != CLI_OK) {
         advise(path, error, cli_state_is_folder(path));
@@ -78,11 +80,7 @@ static int run(const cli_command *self, cli_words words)
     check_options options = {0};
     int status = cli_options_parse(self, &words, &options);
 
-    if (status != CLI_GO_ON)
-        return status;
-    if (cli_operands(self, words, 1, 1) != CLI_OK)
-        return CLI_ERROR;
-    return check(words.list[0], options.quiet);
+    return status == CLI_GO_ON ? check(words.list[0], options.quiet) : status;
 }
 
 static const cli_option options_table[] = {
@@ -110,5 +108,7 @@ const cli_command cli_check = {
                 "  vidi check -q backup.vidi && cp backup.vidi /mnt/safe\n",
     .options = options_table,
     .operand = "STATE",
+    .least = 1,
+    .most = 1,
     .run = run,
 };

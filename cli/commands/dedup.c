@@ -129,10 +129,8 @@ static int report_run(const cli_job *job, const dedup_options *options)
         return status;
     if (!options->strict)
         cli_report_warn(&report);
-    if (options->json)
-        status = cli_report_json(&report);
-    else if (options->stats)
-        status = cli_report_table(&report);
+    if (options->json || options->stats)
+        status = cli_report_print(&report, options->json);
     int strict = options->strict ? cli_report_strict(&report, options->set.lost) : CLI_OK;
     return status != CLI_OK ? status : strict;
 }
@@ -215,12 +213,8 @@ static const cli_option options_table[] = {
      "once are printed. Keeps every URL in memory.",
      0},
     {"print", 0, CLI_TEXT, FIELD(print), "WHAT", CLI_PRINT_SUMMARY, CLI_PRINT_DETAILS, 0},
-    {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in a newline; also -0", NULL, 0},
-    {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
-    {"field", 'f', CLI_TEXT, FIELD(extract.field), "FIELD", CLI_FIELD_SUMMARY, CLI_FIELD_DETAILS, 0},
-    {"delimiter", 'd', CLI_TEXT, FIELD(extract.delimiter), "C", CLI_DELIMITER_SUMMARY, CLI_DELIMITER_DETAILS, 0},
-    {"header", 0, CLI_FLAG, FIELD(extract.header), NULL, CLI_HEADER_SUMMARY, CLI_HEADER_DETAILS, 0},
-    {"json-key", 0, CLI_TEXT, FIELD(extract.json_key), "NAME", CLI_JSON_KEY_SUMMARY, CLI_JSON_KEY_DETAILS, 0},
+    CLI_NULL_OPTIONS(dedup_options),
+    CLI_EXTRACT_OPTIONS(dedup_options),
     {"canon", 0, CLI_TEXT, FIELD(set.canon), "P", CLI_CANON_SUMMARY,
      CLI_CANON_DETAILS "  Lines with the same canonical form count as one; with 'none', lines need not be URLs.", 0},
     {"key", 0, CLI_TEXT, FIELD(set.key), "WHAT", "Print one line per url, host or site [url]",
@@ -262,9 +256,7 @@ static const cli_option options_table[] = {
     {"line-buffered", 0, CLI_FLAG, FIELD(line_buffered), NULL, "Write output without waiting for more lines",
      "This is the default on terminals. Without it, output is still written before the program waits for more input.",
      0},
-    {"stats", 0, CLI_FLAG, FIELD(stats), NULL, "Print statistics on standard error at the end",
-     "On SIGUSR1, prints the statistics so far.", 0},
-    {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the statistics as one line of JSON", "Implies --stats.", 0},
+    CLI_STATS_OPTIONS(dedup_options, "On SIGUSR1, prints the statistics so far."),
     {"progress", 0, CLI_FLAG, FIELD(progress), NULL, "Show a progress line on standard error",
      "This is the default if standard error is a terminal and standard output is not.", 0},
     {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Show no progress and no warnings, only errors", NULL, 0},

@@ -140,8 +140,6 @@ static int run(const cli_command *self, cli_words words)
 
     if (status != CLI_GO_ON)
         return status;
-    if (cli_operands(self, words, 1, 2) != CLI_OK)
-        return CLI_ERROR;
     const char *name = words.count > 1 ? words.list[1] : "-";
     if (strcmp(name, "-") == 0 && isatty(STDOUT_FILENO))
         return cli_error(
@@ -149,7 +147,9 @@ static int run(const cli_command *self, cli_words words)
     if (cli_state_is_folder(name))
         return cli_error("cannot write %s: %s; name a file in it", name, strerror(EISDIR));
     exported what = {.path = words.list[0], .redis = options.redis};
-    status = cli_state_open_whole(&what.set, what.path, VIDI_READ_ONLY | VIDI_NO_MAP, options.accepts);
+    status = cli_state_open(&what.set, what.path,
+                            &(cli_opening){.flags = VIDI_READ_ONLY | VIDI_NO_MAP,
+                                           .damage = options.accepts ? CLI_DAMAGE_WARNS : CLI_DAMAGE_FAILS});
     if (status != CLI_OK)
         return status;
     status = write_file(&what, name);
@@ -186,5 +186,7 @@ const cli_command cli_export = {
                 "  vidi export crawl.state --redis crawl | redis-cli --pipe\n",
     .options = options_table,
     .operand = "STATE",
+    .least = 1,
+    .most = 2,
     .run = run,
 };

@@ -23,7 +23,7 @@ static int report_run(const cli_job *job, const has_options *options)
 
     if (status != CLI_OK)
         return status;
-    return options->json ? cli_report_json(&report) : options->stats ? cli_report_table(&report) : CLI_OK;
+    return options->json || options->stats ? cli_report_print(&report, options->json) : CLI_OK;
 }
 
 static int read_options(cli_job *job, const has_options *options)
@@ -50,8 +50,6 @@ static int read_options(cli_job *job, const has_options *options)
 
 static int has_run(cli_job *job, const has_options *options, cli_words words)
 {
-    if (words.count == 0)
-        return cli_error("'vidi has' needs the folder of a state: vidi has STATE [FILE]...");
     if (read_options(job, options) != CLI_OK || cli_state_ask(&job->set, words.list[0], options->invalid) != CLI_OK)
         return CLI_ERROR;
     job->printer.form = vidi_canon_of(job->set);
@@ -83,20 +81,15 @@ static const cli_option options_table[] = {
     {"invert", 'v', CLI_FLAG, FIELD(inverted), NULL, "Print the lines that were not seen", NULL, 0},
     {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Print nothing; only set the exit status", NULL, 0},
     {"print", 0, CLI_TEXT, FIELD(print), "WHAT", CLI_PRINT_SUMMARY, CLI_PRINT_DETAILS, 0},
-    {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in a newline; also -0", NULL, 0},
-    {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
+    CLI_NULL_OPTIONS(has_options),
     {"max-line", 0, CLI_BYTES, FIELD(max_line), "SIZE", CLI_MAX_LINE_SUMMARY,
      "Without this option, lines may have any length.", 0},
-    {"field", 'f', CLI_TEXT, FIELD(extract.field), "FIELD", CLI_FIELD_SUMMARY, CLI_FIELD_DETAILS, 0},
-    {"delimiter", 'd', CLI_TEXT, FIELD(extract.delimiter), "C", CLI_DELIMITER_SUMMARY, CLI_DELIMITER_DETAILS, 0},
-    {"header", 0, CLI_FLAG, FIELD(extract.header), NULL, CLI_HEADER_SUMMARY, CLI_HEADER_DETAILS, 0},
-    {"json-key", 0, CLI_TEXT, FIELD(extract.json_key), "NAME", CLI_JSON_KEY_SUMMARY, CLI_JSON_KEY_DETAILS, 0},
+    CLI_EXTRACT_OPTIONS(has_options),
     {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", CLI_INVALID_SUMMARY,
      "They are compared byte by byte, count as not seen and are left out, or end the run with an error.", 0},
     {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Maximum number of threads [3]", NULL, 1024},
     {"line-buffered", 0, CLI_FLAG, FIELD(line_buffered), NULL, "Write output without waiting for more lines", NULL, 0},
-    {"stats", 0, CLI_FLAG, FIELD(stats), NULL, "Print statistics on standard error at the end", NULL, 0},
-    {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the statistics as one line of JSON", "Implies --stats.", 0},
+    CLI_STATS_OPTIONS(has_options, NULL),
     CLI_OPTIONS_END,
 };
 
@@ -115,5 +108,6 @@ const cli_command cli_has = {
                 "  echo http://example.com/ | vidi has -q crawl.vidi && echo seen\n",
     .options = options_table,
     .operand = "STATE",
+    .least = 1,
     .run = run,
 };

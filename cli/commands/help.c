@@ -122,8 +122,6 @@ static int run(const cli_command *self, cli_words words)
 
     if (status != CLI_GO_ON)
         return status;
-    if (words.count > 1)
-        return cli_error("'vidi help' takes one COMMAND, not also '%s'", words.list[1]);
     const cli_command *command = words.count == 0 ? cli_commands[0] : cli_command_find(words.list[0]);
     if (command && !command->options)
         return command->run(command, (cli_words){(char *[]){(char *)"--help"}, 1});
@@ -145,5 +143,6 @@ const cli_command cli_help = {
     .details = "The exit status is 0, or 2 after an error.",
     .options = options_table,
     .operand = "COMMAND",
+    .most = 1,
     .run = run,
 };

@@ -14,14 +14,11 @@ static int print(const vidi_set *set, const char *path)
 {
     vidi_stats stats;
     cli_number urls, bytes;
-    cli_out out;
 
     if (cli_state_stat(set, path, &stats) != CLI_OK)
         return CLI_ERROR;
-    cli_out_init(&out, STDOUT_FILENO);
-    cli_out_format(&out, "%s: %s in a snapshot of %s\n", path, cli_human_urls(&urls, stats.count),
-                   cli_human_bytes(&bytes, stats.snapshot_bytes));
-    return cli_out_close(&out);
+    return cli_print_result("%s: %s in a snapshot of %s\n", path, cli_human_urls(&urls, stats.count),
+                            cli_human_bytes(&bytes, stats.snapshot_bytes));
 }
 
 /* Fails early, before the whole stream is read. The library checks again, and its answer counts. */
@@ -105,7 +102,7 @@ static int run(const cli_command *self, cli_words words)
 
     if (status != CLI_GO_ON)
         return status;
-    if (cli_operands(self, words, 1, 2) != CLI_OK || check_absent(words.list[0]) != CLI_OK)
+    if (check_absent(words.list[0]) != CLI_OK)
         return CLI_ERROR;
     const char *path = words.list[0], *name = words.count > 1 ? words.list[1] : "-";
     status = options.new_key ? import_with_new_key(&set, name, path) : cli_state_read(&set, name, path, NULL, NULL);
@@ -143,5 +140,7 @@ const cli_command cli_import = {
                 "  ssh other vidi export crawl.state | vidi import copy.state\n",
     .options = options_table,
     .operand = "STATE",
+    .least = 1,
+    .most = 2,
     .run = run,
 };

@@ -20,14 +20,14 @@ typedef struct info {
     cli_state_view view;
 } info;
 
-/* The index-th epoch, the oldest first; the last one is the current. false behind that. */
-static bool epoch_at(const info *of, uint64_t index, vidi_epoch_stats *epoch)
+/* The index-th epoch, the oldest first; the last one is the current one. Returns false after that. */
+static bool epoch_at(const info *state, uint64_t index, vidi_epoch_stats *epoch)
 {
-    const vidi_stats *stats = &of->view.stats;
+    const vidi_stats *stats = &state->view.stats;
 
     *epoch = (vidi_epoch_stats){.size = sizeof *epoch};
     if (index < stats->past_epochs)
-        return vidi_epoch_stat(of->view.set, index, epoch) == VIDI_OK;
+        return vidi_epoch_stat(state->view.set, index, epoch) == VIDI_OK;
     epoch->epoch = stats->epoch;
     epoch->capacity = stats->capacity;
     epoch->count = stats->count;
@@ -41,15 +41,15 @@ static bool epoch_at(const info *of, uint64_t index, vidi_epoch_stats *epoch)
 
 /* ---- for programs ---- */
 
-static void print_epochs(cli_json *json, const info *of)
+static void print_epochs(cli_json *json, const info *state)
 {
     vidi_epoch_stats epoch;
 
     cli_json_open(json, "epochs", '[');
-    for (uint64_t i = 0; epoch_at(of, i, &epoch); i++) {
+    for (uint64_t i = 0; epoch_at(state, i, &epoch); i++) {
         cli_json_open(json, NULL, '{');
         cli_json_count(json, "epoch", epoch.epoch);
-        cli_json_bool(json, "current", i == of->view.stats.past_epochs);
+        cli_json_bool(json, "current", i == state->view.stats.past_epochs);
         cli_json_count(json, "count", epoch.count);
         cli_json_count(json, "capacity", epoch.capacity);
         cli_json_count(json, "bytes", epoch.bytes);
@@ -62,31 +62,30 @@ static void print_epochs(cli_json *json, const info *of)
     cli_json_close(json, ']');
 }
 
-static void print_folder(cli_json *json, const info *of)
+static void print_folder(cli_json *json, const info *state)
 {
-    cli_json_count(json, "snapshot_bytes", of->view.stats.snapshot_bytes);
-    cli_json_count(json, "log_bytes", of->view.stats.log_bytes);
+    cli_json_count(json, "snapshot_bytes", state->view.stats.snapshot_bytes);
+    cli_json_count(json, "log_bytes", state->view.stats.log_bytes);
     cli_json_open(json, "recovery", '{');
-    cli_json_count(json, "logs", of->view.found.logs);
-    cli_json_count(json, "records", of->view.found.records);
-    cli_json_count(json, "urls", of->view.found.urls);
-    cli_json_count(json, "unfinished_bytes", of->view.found.unfinished_bytes);
-    cli_json_count(json, "damaged_bytes", of->view.found.damaged_bytes);
-    cli_json_count(json, "damaged_places", of->view.found.damaged_places);
-    cli_json_string(json, "damaged_log", of->view.found.damaged_log);
-    cli_json_count(json, "damaged_at", of->view.found.damaged_at);
-    cli_json_count(json, "missing_files", of->view.found.missing_files);
-    cli_json_string(json, "missing_file", of->view.found.missing_file);
+    cli_json_count(json, "logs", state->view.found.logs);
+    cli_json_count(json, "records", state->view.found.records);
+    cli_json_count(json, "urls", state->view.found.urls);
+    cli_json_count(json, "unfinished_bytes", state->view.found.unfinished_bytes);
+    cli_json_count(json, "damaged_bytes", state->view.found.damaged_bytes);
+    cli_json_count(json, "damaged_places", state->view.found.damaged_places);
+    cli_json_string(json, "damaged_log", state->view.found.damaged_log);
+    cli_json_count(json, "damaged_at", state->view.found.damaged_at);
+    cli_json_count(json, "missing_files", state->view.found.missing_files);
+    cli_json_string(json, "missing_file", state->view.found.missing_file);
     cli_json_close(json, '}');
 }
 
-static void print_json(cli_out *out, const info *of)
+static void print_json(cli_out *out, const info *state)
 {
-    const vidi_stats *stats = &of->view.stats;
-    cli_json json = {out, false};
+    const vidi_stats *stats = &state->view.stats;
+    cli_json json = cli_json_begin(out);
 
-    cli_json_open(&json, NULL, '{');
-    cli_json_string(&json, "path", of->path);
+    cli_json_string(&json, "path", state->path);
     cli_json_count(&json, "format", FORMAT);
     cli_json_string(&json, "kind", stats->kind);
     cli_json_string(&json, "params", stats->params);
@@ -100,7 +99,7 @@ static void print_json(cli_out *out, const info *of)
     cli_json_count(&json, "bytes", stats->bytes);
     cli_json_count(&json, "memory_bytes", stats->memory_bytes);
     cli_json_real(&json, "fill", stats->fill);
-    cli_json_bool(&json, "fill_has_log", !of->view.without_log);
+    cli_json_bool(&json, "fill_has_log", !state->view.without_log);
     cli_json_real(&json, "error_now", stats->fp_now);
     cli_json_real(&json, "expected_lost", stats->expected_lost);
     cli_json_string(&json, "expected_lost_is", cli_lost_is(stats));
@@ -111,98 +110,78 @@ static void print_json(cli_out *out, const info *of)
     cli_json_count(&json, "removed", stats->removed);
     if (stats->lines_touched)
         cli_json_count(&json, "lines_touched", stats->lines_touched);
-    if (of->folder)
-        print_folder(&json, of);
-    print_epochs(&json, of);
-    cli_json_close(&json, '}');
-    cli_out_text(out, "\n");
+    if (state->folder)
+        print_folder(&json, state);
+    print_epochs(&json, state);
+    cli_json_end(&json);
 }
 
 /* ---- for people ---- */
 
-static void text_row(cli_table *table, const char *label, const char *text)
+static void folder_rows(cli_table *table, const info *state)
 {
-    cli_table_cell(table, "%s", label);
-    cli_table_cell(table, "%s", text);
-}
-
-static void count_row(cli_table *table, const char *label, uint64_t value)
-{
-    cli_number number;
-    text_row(table, label, cli_human_count(&number, value));
-}
-
-static void bytes_row(cli_table *table, const char *label, uint64_t value)
-{
-    cli_number number;
-    text_row(table, label, cli_human_bytes(&number, value));
-}
-
-static void folder_rows(cli_table *table, const info *of)
-{
-    const vidi_recovery *found = &of->view.found;
+    const vidi_recovery *found = &state->view.found;
     cli_number log, urls, bytes;
     cli_damage damage = cli_state_damage(found);
 
-    bytes_row(table, "snapshot", of->view.stats.snapshot_bytes);
+    cli_table_bytes(table, "snapshot", state->view.stats.snapshot_bytes);
     cli_table_cell(table, "log");
-    cli_table_cell(table, "%s, with %s added or removed", cli_human_bytes(&log, of->view.stats.log_bytes),
+    cli_table_cell(table, "%s, with %s added or removed", cli_human_bytes(&log, state->view.stats.log_bytes),
                    cli_human_urls(&urls, found->urls));
     if (found->unfinished_bytes) {
         cli_table_cell(table, "unfinished");
         cli_table_cell(table, "%s bytes of the log", cli_human_count(&bytes, found->unfinished_bytes));
     }
     if (*damage.text)
-        text_row(table, "damage", damage.text);
+        cli_table_text(table, "damage", damage.text);
 }
 
-static int print_table(cli_out *out, const info *of)
+static int print_table(cli_out *out, const info *state)
 {
-    const vidi_stats *stats = &of->view.stats;
+    const vidi_stats *stats = &state->view.stats;
     cli_table table = {.layout = "ll"};
     cli_number number;
 
-    text_row(&table, "path", of->path);
+    cli_table_text(&table, "path", state->path);
     cli_table_cell(&table, "format");
-    cli_table_cell(&table, "%d%s", FORMAT, of->folder ? "" : ", exported");
+    cli_table_cell(&table, "%d%s", FORMAT, state->folder ? "" : ", exported");
     cli_table_cell(&table, "kind");
     cli_table_cell(&table, "%s%s%s", stats->kind, *stats->params ? " " : "", stats->params);
     cli_table_cell(&table, "hash");
     cli_table_cell(&table, "%s%s", stats->hash,
                    stats->hash_trust == VIDI_HASH_KEYED ? "" : " (for input that is trusted only)");
-    text_row(&table, "canonical form", stats->canon);
-    count_row(&table, "epoch", stats->epoch);
-    count_row(&table, "URLs", stats->count);
-    text_row(&table, "capacity", stats->capacity ? cli_human_count(&number, stats->capacity) : "grows");
-    bytes_row(&table, "filter", stats->bytes);
-    bytes_row(&table, "memory", stats->memory_bytes);
-    const char *without = of->view.without_log ? " (of the snapshot, without the log)" : "";
+    cli_table_text(&table, "canonical form", stats->canon);
+    cli_table_count(&table, "epoch", stats->epoch);
+    cli_table_count(&table, "URLs", stats->count);
+    cli_table_text(&table, "capacity", stats->capacity ? cli_human_count(&number, stats->capacity) : "grows");
+    cli_table_bytes(&table, "filter", stats->bytes);
+    cli_table_bytes(&table, "memory", stats->memory_bytes);
+    const char *without = state->view.without_log ? " (of the snapshot, without the log)" : "";
     cli_table_cell(&table, "fill");
     cli_table_cell(&table, "%s%s", cli_human_real(&number, stats->fill), without);
     cli_table_cell(&table, "error rate now");
     cli_table_cell(&table, "%s%s", cli_human_real(&number, stats->fp_now), without);
     cli_table_cell(&table, "expected pages lost");
     cli_table_cell(&table, "%s (%s)", cli_human_lost(&number, stats->expected_lost, VIDI_FP_EXACT), cli_lost_is(stats));
-    count_row(&table, "answered new", stats->answered_new);
-    count_row(&table, "answered seen", stats->answered_seen);
-    if (of->folder)
-        folder_rows(&table, of);
+    cli_table_count(&table, "answered new", stats->answered_new);
+    cli_table_count(&table, "answered seen", stats->answered_seen);
+    if (state->folder)
+        folder_rows(&table, state);
     return cli_table_print(&table, out);
 }
 
-static int print_history(cli_out *out, const info *of)
+static int print_history(cli_out *out, const info *state)
 {
     static const char *const heads[] = {"epoch", "URLs", "capacity", "filter", "new", "seen", "error", "pages lost"};
     cli_table table = {.layout = "rrrrrrrr"};
     vidi_epoch_stats epoch;
     cli_number number;
 
-    if (of->view.stats.past_epochs == 0)
+    if (state->view.stats.past_epochs == 0)
         return CLI_OK;
     cli_out_text(out, "\n");
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        cli_table_cell(&table, "%s", heads[i]);
-    for (uint64_t i = 0; epoch_at(of, i, &epoch); i++) {
+    cli_table_heads(&table, heads);
+    for (uint64_t i = 0; epoch_at(state, i, &epoch); i++) {
         cli_table_cell(&table, "%s", cli_human_count(&number, epoch.epoch));
         cli_table_cell(&table, "%s", cli_human_count(&number, epoch.count));
         cli_table_cell(&table, "%s", epoch.capacity ? cli_human_count(&number, epoch.capacity) : "grows");
@@ -215,36 +194,33 @@ static int print_history(cli_out *out, const info *of)
     return cli_table_print(&table, out);
 }
 
-static int print(const info *of, bool json)
+static int print(const info *state, bool json)
 {
     cli_out out;
     int status = CLI_OK;
 
     cli_out_init(&out, STDOUT_FILENO);
     if (json)
-        print_json(&out, of);
-    else if ((status = print_table(&out, of)) == CLI_OK)
-        status = print_history(&out, of);
-    int closed = cli_out_close(&out);
-    return closed != CLI_OK ? closed : status;
+        print_json(&out, state);
+    else if ((status = print_table(&out, state)) == CLI_OK)
+        status = print_history(&out, state);
+    return cli_out_end(&out, status);
 }
 
 static int run(const cli_command *self, cli_words words)
 {
     info_options options = {0};
-    info of = {0};
+    info state = {0};
     int status = cli_options_parse(self, &words, &options);
 
     if (status != CLI_GO_ON)
         return status;
-    if (cli_operands(self, words, 1, 1) != CLI_OK)
-        return CLI_ERROR;
-    of.path = words.list[0];
-    of.folder = cli_state_is_folder(of.path);
-    status = cli_state_look(of.path, &of.view);
+    state.path = words.list[0];
+    state.folder = cli_state_is_folder(state.path);
+    status = cli_state_look(state.path, &state.view);
     if (status == CLI_OK)
-        status = print(&of, options.json);
-    vidi_close(of.view.set);
+        status = print(&state, options.json);
+    vidi_close(state.view.set);
     return status;
 }
 
@@ -268,5 +244,7 @@ const cli_command cli_info = {
                 "  vidi info --json crawl.state | jq '.epochs[] | [.epoch, .count]'\n",
     .options = options_table,
     .operand = "STATE",
+    .least = 1,
+    .most = 1,
     .run = run,
 };

@@ -37,9 +37,7 @@ static int print_table(cli_out *out)
     vidi_kind_info info = {.size = sizeof info};
     char can[64];
 
-    cli_table_cell(&table, "kind");
-    cli_table_cell(&table, "can");
-    cli_table_cell(&table, "what it is");
+    cli_table_heads(&table, (const char *const[]){"kind", "can", "what it is"});
     for (size_t i = 0; vidi_kind(i, &info) == VIDI_OK; i++) {
         cli_table_cell(&table, "%s", info.name);
         cli_table_cell(&table, "%s", cli_human_can(can, info.can));
@@ -62,8 +60,7 @@ static int run(const cli_command *self, cli_words words)
         print_json(&out);
     else
         status = print_table(&out);
-    int closed = cli_out_close(&out);
-    return closed != CLI_OK ? closed : status;
+    return cli_out_end(&out, status);
 }
 
 static const cli_option options_table[] = {

@@ -39,10 +39,9 @@ static bool is_nofollow(const links *job, const html_link *link)
 
 static void print_json(links *job, const html_link *link)
 {
-    cli_json json = {&job->out, false};
+    cli_json json = cli_json_begin(&job->out);
     char text[TEXT_MAX];
 
-    cli_json_open(&json, NULL, '{');
     if (link->url.ptr)
         cli_json_text(&json, "url", link->url);
     cli_json_text(&json, "value", link->value);
@@ -54,8 +53,7 @@ static void print_json(links *job, const html_link *link)
     cli_json_text(&json, "rel", link->rel);
     cli_json_text(&json, "text", (vidi_str){text, html_link_text(job->page, link, text, sizeof text)});
     cli_json_bool(&json, "nofollow", is_nofollow(job, link));
-    cli_json_close(&json, '}');
-    cli_out_text(&job->out, "\n");
+    cli_json_end(&json);
 }
 
 static int print_link(void *context, const html_link *link)
@@ -101,8 +99,7 @@ static int print_about(links *job)
     cli_json_bool(&json, "noindex", job->info.robots & HTML_ROBOTS_NOINDEX);
     cli_json_bool(&json, "nofollow", job->info.robots & HTML_ROBOTS_NOFOLLOW);
     cli_json_bool(&json, "noarchive", job->info.robots & HTML_ROBOTS_NOARCHIVE);
-    cli_json_close(&json, '}');
-    cli_out_text(&job->out, "\n");
+    cli_json_end(&json);
     return result;
 }
 
@@ -188,8 +185,7 @@ static int print_files(const links_options *options, cli_words files)
     cli_out_init(&job.out, STDOUT_FILENO);
     for (size_t i = 0; i < files.count && status == CLI_OK; i++)
         status = print_file(&job, files.list[i]);
-    int closed = cli_out_close(&job.out);
-    return status != CLI_OK ? status : closed;
+    return cli_out_end(&job.out, status);
 }
 
 static int run(const cli_command *self, cli_words words)

@@ -34,9 +34,8 @@ static vidi_str url_of(const listing *list, const vidi_entry *entry)
 
 static void put_json(listing *list, const vidi_entry *entry, const char *hash)
 {
-    cli_json json = {&list->out, false};
+    cli_json json = cli_json_begin(&list->out);
 
-    cli_json_open(&json, NULL, '{');
     if (list->options->hashes)
         cli_json_string(&json, "hash", hash);
     else
@@ -91,16 +90,13 @@ static int run(const cli_command *self, cli_words words)
 
     if (status != CLI_GO_ON)
         return status;
-    if (cli_operands(self, words, 1, 1) != CLI_OK)
-        return CLI_ERROR;
-    status = cli_state_open_or_warn(&set, words.list[0], VIDI_READ_ONLY | VIDI_NO_MAP);
+    status = cli_state_open(&set, words.list[0], &(cli_opening){.flags = VIDI_READ_ONLY | VIDI_NO_MAP});
     if (status != CLI_OK)
         return status;
     cli_out_init(&list.out, STDOUT_FILENO);
-    status = list_set(&list, set, words.list[0]);
-    int closed = cli_out_close(&list.out);
+    status = cli_out_end(&list.out, list_set(&list, set, words.list[0]));
     vidi_close(set);
-    return status != CLI_OK ? status : closed;
+    return status;
 }
 
 #define FIELD(name) offsetof(list_options, name)
@@ -110,8 +106,7 @@ static const cli_option options_table[] = {
      "The kind fingerprint keeps nothing else. The hashes depend on the state's secret key.", 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print a JSON object for each URL, with how often it was added",
      "It has url (or hash, with --hashes) and times, which is 1 unless the state counts (multiset=on).", 0},
-    {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in newlines; -0 is the same", NULL, 0},
-    {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
+    CLI_NULL_OPTIONS(list_options),
     CLI_OPTIONS_END,
 };
 
@@ -129,5 +124,7 @@ const cli_command cli_list = {
                 "  vidi list --json crawl.vidi | jq -r 'select(.times > 1).url'\n",
     .options = options_table,
     .operand = "STATE",
+    .least = 1,
+    .most = 1,
     .run = run,
 };

@@ -20,11 +20,10 @@
 typedef struct merging {
     const char *path; /* of the set that the others are merged into */
     bool fresh;       /* it is not there yet, or was not completed */
-    bool wait;        /* while another process has it locked */
-    bool told;        /* the user was told that it waits */
+    bool told;        /* the message that it waits has been printed */
     bool raced;       /* another process has made OUT since this one first looked */
-    bool accepts;     /* that part of a set is damaged */
-    unsigned flags;   /* for vidi_merge_with */
+    cli_write_options write;
+    unsigned flags; /* for vidi_merge_with */
     vidi_set *into;
     cli_words from; /* the paths of the others */
     vidi_set **sets;
@@ -52,7 +51,10 @@ static int check_places(const merging *job)
 static int open_all(merging *job)
 {
     for (size_t i = 0; i < job->from.count && !job->sets[i]; i++) {
-        if (cli_state_open_whole(&job->sets[i], job->from.list[i], VIDI_READ_ONLY, job->accepts) != CLI_OK)
+        if (cli_state_open(&job->sets[i], job->from.list[i],
+                           &(cli_opening){.flags = VIDI_READ_ONLY,
+                                          .damage = job->write.accepts ? CLI_DAMAGE_WARNS : CLI_DAMAGE_FAILS}) !=
+            CLI_OK)
             return CLI_ERROR;
         int error = vidi_verify(job->sets[i]);
         if (error < 0)
@@ -79,9 +81,7 @@ static int open_target(merging *job)
     job->fresh = is_fresh(job->path);
     if (job->fresh)
         return CLI_OK;
-    vidi_access access = VIDI_ACCESS_INIT;
-    access.flags = job->accepts ? VIDI_ACCEPT_DAMAGE : 0;
-    return cli_state_open_to_write(&job->into, job->path, &access, job->wait);
+    return cli_state_open_to_write(&job->into, job->path, &job->write, (cli_opening){0});
 }
 
 static int empty_like(vidi_set **set, const vidi_set *like)
@@ -199,7 +199,7 @@ static int not_made(merging *job, int error)
     vidi_close(job->into);
     job->into = NULL;
     if (error == VIDI_EBUSY)
-        return cli_state_locked(job->path, job->wait, &job->told, "wait for it with --wait");
+        return cli_state_locked(job->path, job->write.wait, &job->told, "wait for it with --wait");
     if (error != VIDI_EEXIST || job->raced)
         return cli_state_error(job->path, error);
     job->raced = true;
@@ -242,7 +242,7 @@ static int merge_on_disk(merging *job, bool *done)
 
     if (!job->fresh || !are_folders(job))
         return CLI_OK;
-    access.flags = job->accepts ? VIDI_ACCEPT_DAMAGE : 0;
+    access.flags = job->write.accepts ? VIDI_ACCEPT_DAMAGE : 0;
     int error = vidi_merge_stored(job->path, (const char *const *)job->from.list, job->from.count, job->flags, &access);
     if (error == VIDI_ECANNOT)
         return CLI_OK;
@@ -287,14 +287,11 @@ static int print(const merging *job)
 {
     vidi_stats stats;
     cli_number urls;
-    cli_out out;
 
     if (cli_state_stat(job->into, job->path, &stats) != CLI_OK)
         return CLI_ERROR;
-    cli_out_init(&out, STDOUT_FILENO);
-    cli_out_format(&out, "%s: %s after merging %zu %s\n", job->path, cli_human_urls(&urls, stats.count),
-                   job->from.count, job->from.count == 1 ? "set" : "sets");
-    return cli_out_close(&out);
+    return cli_print_result("%s: %s after merging %zu %s\n", job->path, cli_human_urls(&urls, stats.count),
+                            job->from.count, job->from.count == 1 ? "set" : "sets");
 }
 
 static int merge_in_memory(merging *job)
@@ -335,7 +332,8 @@ static int merge(merging *job)
 }
 
 typedef struct merge_options {
-    bool wait, force, accepts;
+    cli_write_options write;
+    bool force;
 } merge_options;
 
 static int run(const cli_command *self, cli_words words)
@@ -345,11 +343,8 @@ static int run(const cli_command *self, cli_words words)
 
     if (status != CLI_GO_ON)
         return status;
-    if (cli_operands(self, words, 2, SIZE_MAX) != CLI_OK)
-        return CLI_ERROR;
     merging job = {.path = words.list[0],
-                   .wait = options.wait,
-                   .accepts = options.accepts,
+                   .write = options.write,
                    .flags = options.force ? VIDI_MERGE_FORCE : 0,
                    .from = {words.list + 1, words.count - 1}};
     job.sets = calloc(job.from.count, sizeof *job.sets);
@@ -368,9 +363,10 @@ static const cli_option options_table[] = {
      "Without it, a merge that would raise the error rate to more than twice the one that the sets were made for is "
      "refused.",
      0},
-    {"wait", 0, CLI_FLAG, offsetof(merge_options, wait), NULL, "Wait while another process has OUT locked",
+    {"wait", 0, CLI_FLAG, offsetof(merge_options, write.wait), NULL, "Wait while another process has OUT locked",
      CLI_WAIT_DETAILS, 0},
-    {"accept-damage", 0, CLI_FLAG, offsetof(merge_options, accepts), NULL, "Go on although part of a set is damaged",
+    {"accept-damage", 0, CLI_FLAG, offsetof(merge_options, write.accepts), NULL,
+     "Go on although part of a set is damaged",
      "Without this option, a set of which something is damaged or missing is an error, and OUT is left as it is. URLs "
      "that are gone will be new again.",
      0},
@@ -401,5 +397,6 @@ const cli_command cli_merge = {
                 "  vidi merge all.state from-other-machines/*.vidi\n",
     .options = options_table,
     .operand = "STATE",
+    .least = 2,
     .run = run,
 };

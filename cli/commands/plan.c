@@ -102,8 +102,7 @@ static int print_table(cli_out *out, const plan_answer *answer)
     cli_number number;
     char can[CLI_CAN_LETTERS];
 
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        cli_table_cell(&table, "%s", heads[i]);
+    cli_table_heads(&table, heads);
     for (size_t i = 0; i < answer->n; i++) {
         const vidi_plan_entry *plan = &answer->plans[i];
         cli_table_cell(&table, "%s", plan == answer->chosen ? "*" : "");
@@ -189,8 +188,7 @@ static int plan_run(const plan_options *options)
     }
     if (!options->json && !options->no_plot && (options->plot || isatty(STDOUT_FILENO)))
         cli_plot(&out, &answer.want, answer.plans, answer.n, color);
-    int closed = cli_out_close(&out);
-    return closed != CLI_OK ? closed : status;
+    return cli_out_end(&out, status);
 }
 
 static int run(const cli_command *self, cli_words words)

@@ -195,8 +195,6 @@ static bool is_token(const char *agent)
 /* Reports what cannot be done with these options and words. */
 static int check_usage(const asked *options, cli_words words)
 {
-    if (words.count == 0)
-        return cli_error("'vidi robots' needs a file: vidi robots [OPTION]... FILE [URL]...");
     if (options->json && options->quiet)
         return cli_error("--json and --quiet exclude each other: --quiet prints nothing");
     if (!is_token(options->agent))
@@ -274,5 +272,6 @@ const cli_command cli_robots = {
                 "  vidi robots -q robots.txt https://example.com/a && echo may be fetched\n",
     .options = options_table,
     .operand = "FILE",
+    .least = 1,
     .run = run,
 };

@@ -14,31 +14,27 @@ typedef struct rotate_options {
     char *params;
     uint64_t capacity;
     double error;
-    bool keep_previous, wait, accepts;
+    cli_write_options write;
+    bool keep_previous;
 } rotate_options;
 
 static int print(const vidi_set *set, const char *path, const char *old_kind)
 {
     vidi_stats stats;
     vidi_epoch_stats past = {.size = sizeof past};
-    cli_number old_epoch, epoch, urls, lost, capacity;
-    cli_out out;
+    cli_number urls, lost, size;
 
     if (cli_state_stat(set, path, &stats) != CLI_OK)
         return CLI_ERROR;
     int error = vidi_epoch_stat(set, stats.past_epochs - 1, &past);
     if (error < 0)
         return cli_state_error(path, error);
-    cli_out_init(&out, STDOUT_FILENO);
-    cli_out_format(&out, "epoch %s (%s) ended: %s, %s pages lost (expected); ", cli_human_count(&old_epoch, past.epoch),
-                   old_kind, cli_human_urls(&urls, past.count),
-                   cli_human_lost(&lost, past.expected_lost, VIDI_FP_EXACT));
-    cli_out_format(&out, "epoch %s (%s) begins, ", cli_human_count(&epoch, stats.epoch), stats.kind);
-    if (stats.capacity)
-        cli_out_format(&out, "made for %s\n", cli_human_urls(&capacity, stats.capacity));
-    else
-        cli_out_text(&out, "growing as needed\n");
-    return cli_out_close(&out);
+    bool other = strcmp(old_kind, stats.kind) != 0;
+    return cli_print_result("Forgot %s; expected pages lost: %s. The new set%s%s%s %s%s.\n",
+                            cli_human_urls(&urls, past.count), cli_human_lost(&lost, past.expected_lost, VIDI_FP_EXACT),
+                            other ? " (" : "", other ? stats.kind : "", other ? ")" : "",
+                            stats.capacity ? "is sized for " : "grows as needed",
+                            stats.capacity ? cli_human_urls(&size, stats.capacity) : "");
 }
 
 static int rotate(vidi_set *set, const char *path, const rotate_options *options)
@@ -59,29 +55,17 @@ static int rotate(vidi_set *set, const char *path, const rotate_options *options
     return error < 0 ? cli_state_error(path, error) : print(set, path, before.kind);
 }
 
-static int rotate_run(const cli_command *self, cli_words words, const rotate_options *options)
-{
-    vidi_set *set;
-    vidi_access access = VIDI_ACCESS_INIT;
-
-    if (cli_operands(self, words, 1, 1) != CLI_OK)
-        return CLI_ERROR;
-    access.flags = options->accepts ? VIDI_ACCEPT_DAMAGE : 0;
-    int status = cli_state_open_to_write(&set, words.list[0], &access, options->wait);
-    if (status != CLI_OK)
-        return status;
-    status = rotate(set, words.list[0], options);
-    vidi_close(set);
-    return status;
-}
-
 static int run(const cli_command *self, cli_words words)
 {
     rotate_options options = {0};
+    vidi_set *set = NULL;
     int status = cli_options_parse(self, &words, &options);
 
     if (status == CLI_GO_ON)
-        status = rotate_run(self, words, &options);
+        status = cli_state_open_to_write(&set, words.list[0], &options.write, (cli_opening){0});
+    if (status == CLI_OK && set)
+        status = rotate(set, words.list[0], &options);
+    vidi_close(set);
     free(options.params);
     return status;
 }
@@ -96,8 +80,7 @@ static const cli_option options_table[] = {
     {"error", 0, CLI_PROBABILITY, FIELD(error), "E", "Probability that a new URL is taken for seen [same]", NULL, 0},
     {"keep-previous", 0, CLI_FLAG, FIELD(keep_previous), NULL, "Keep the epoch that ends, for explicit lookups",
      "It takes its place on disk, and in memory, until the next rotation, which keeps that epoch in its turn.", 0},
-    {"wait", 0, CLI_FLAG, FIELD(wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},
-    {"accept-damage", 0, CLI_FLAG, FIELD(accepts), NULL, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS, 0},
+    CLI_WRITE_OPTIONS(rotate_options, write),
     CLI_OPTIONS_END,
 };
 
@@ -115,5 +98,7 @@ const cli_command cli_rotate = {
                 "  vidi rotate --kind blocked --capacity 1e9 --error 1e-3 crawl.state\n",
     .options = options_table,
     .operand = "STATE",
+    .least = 1,
+    .most = 1,
     .run = run,
 };

@@ -37,9 +37,8 @@ static void print_given(cli_json *json, const char *key, vidi_str text)
 
 static void print_json(job *j, const sitemap_entry *entry)
 {
-    cli_json json = {&j->out, false};
+    cli_json json = cli_json_begin(&j->out);
 
-    cli_json_open(&json, NULL, '{');
     cli_json_text(&json, "url", entry->url);
     cli_json_string(&json, "kind", entry->is_sitemap ? "sitemap" : "page");
     print_given(&json, "lastmod", entry->lastmod);

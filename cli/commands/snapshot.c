@@ -10,13 +10,10 @@
 static int print(const char *path, const vidi_stats *before, const vidi_stats *after)
 {
     cli_number snapshot, log, now;
-    cli_out out;
 
-    cli_out_init(&out, STDOUT_FILENO);
-    cli_out_format(&out, "%s: snapshot of %s and log of %s are now a snapshot of %s\n", path,
-                   cli_human_bytes(&snapshot, before->snapshot_bytes), cli_human_bytes(&log, before->log_bytes),
-                   cli_human_bytes(&now, after->snapshot_bytes));
-    return cli_out_close(&out);
+    return cli_print_result("%s: snapshot of %s and log of %s are now a snapshot of %s\n", path,
+                            cli_human_bytes(&snapshot, before->snapshot_bytes),
+                            cli_human_bytes(&log, before->log_bytes), cli_human_bytes(&now, after->snapshot_bytes));
 }
 
 static int snapshot(vidi_set *set, const char *path)
@@ -33,23 +30,15 @@ static int snapshot(vidi_set *set, const char *path)
     return print(path, &before, &after);
 }
 
-typedef struct snapshot_options {
-    bool wait, accepts;
-} snapshot_options;
-
 static int run(const cli_command *self, cli_words words)
 {
     vidi_set *set;
-    snapshot_options options = {0};
-    vidi_access access = VIDI_ACCESS_INIT;
+    cli_write_options options = {0};
     int status = cli_options_parse(self, &words, &options);
 
     if (status != CLI_GO_ON)
         return status;
-    if (cli_operands(self, words, 1, 1) != CLI_OK)
-        return CLI_ERROR;
-    access.flags = options.accepts ? VIDI_ACCEPT_DAMAGE : 0;
-    status = cli_state_open_to_write(&set, words.list[0], &access, options.wait);
+    status = cli_state_open_to_write(&set, words.list[0], &options, (cli_opening){0});
     if (status != CLI_OK)
         return status;
     status = snapshot(set, words.list[0]);
@@ -58,9 +47,8 @@ static int run(const cli_command *self, cli_words words)
 }
 
 static const cli_option options_table[] = {
-    {"wait", 0, CLI_FLAG, offsetof(snapshot_options, wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},
-    {"accept-damage", 0, CLI_FLAG, offsetof(snapshot_options, accepts), NULL, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS,
-     0},
+    CLI_FLAG_OPTION(cli_write_options, wait, "wait", 0, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS),
+    CLI_FLAG_OPTION(cli_write_options, accepts, "accept-damage", 0, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS),
     CLI_OPTIONS_END,
 };
 
@@ -76,5 +64,7 @@ const cli_command cli_snapshot = {
     .examples = "  vidi snapshot crawl.state\n",
     .options = options_table,
     .operand = "STATE",
+    .least = 1,
+    .most = 1,
     .run = run,
 };

@@ -62,9 +62,8 @@ static void put_json(cli_out *out, const top *top)
 {
     const cli_live_rates *rates = &top->view.rates;
     const vidi_stats *set = &top->view.report.set;
-    cli_json json = {out, false};
+    cli_json json = cli_json_begin(out);
 
-    cli_json_open(&json, NULL, '{');
     cli_json_string(&json, "path", top->path);
     cli_json_bool(&json, "running", top->runs);
     if (top->runs) {
@@ -89,8 +88,7 @@ static void put_json(cli_out *out, const top *top)
         cli_json_count(&json, "capacity", set->capacity);
     }
     cli_json_real(&json, "fill", set->fill);
-    cli_json_close(&json, '}');
-    cli_out_text(out, "\n");
+    cli_json_end(&json);
 }
 
 /* ---- for people ---- */
@@ -118,10 +116,8 @@ static void line_rows(cli_table *table, const top *top)
                    cli_human_short(&now, rate_now(top)), cli_human_short(&average, cli_report_rate(report)));
     cli_table_cell(table, "new");
     cli_table_cell(table, "%s, %.1f %%", cli_human_count(&count, report->fresh), share);
-    cli_table_cell(table, "seen");
-    cli_table_cell(table, "%s", cli_human_count(&count, report->seen));
-    cli_table_cell(table, "invalid");
-    cli_table_cell(table, "%s", cli_human_count(&count, report->invalid));
+    cli_table_count(table, "seen", report->seen);
+    cli_table_count(table, "invalid", report->invalid);
 }
 
 /* What share of the whole, from 0 to 1, as a bar. */
@@ -147,8 +143,7 @@ static void set_rows(cli_table *table, const vidi_stats *set)
         cli_table_cell(table, "%s", cli_human_count(&number, set->count));
     cli_table_cell(table, "fill");
     cli_table_cell(table, "%s %.1f %%", bar_of(set->fill, bar), 100 * set->fill);
-    cli_table_cell(table, "memory");
-    cli_table_cell(table, "%s", cli_human_bytes(&number, set->memory_bytes));
+    cli_table_bytes(table, "memory", set->memory_bytes);
     cli_table_cell(table, "pages lost");
     cli_table_cell(table, "%s (%s), error rate now %s", cli_human_lost(&number, set->expected_lost, VIDI_FP_EXACT),
                    cli_lost_is(set), cli_human_real(&other, set->fp_now));
@@ -203,8 +198,7 @@ static int show_once(const top *top, bool json)
         put_json(&out, top);
     else
         status = put_view(&out, top);
-    int closed = cli_out_close(&out);
-    return closed != CLI_OK ? closed : status;
+    return cli_out_end(&out, status);
 }
 
 /* ---- again and again ---- */
@@ -231,8 +225,7 @@ static int draw(const top *top, size_t *lines)
     }
     cli_out_text(&out, "\033[J");
     free(view.buffer);
-    int closed = cli_out_close(&out);
-    return closed != CLI_OK ? closed : status;
+    return cli_out_end(&out, status);
 }
 
 /* Keys without Enter and without an echo, if there is a keyboard. */
@@ -302,8 +295,8 @@ static int run(const cli_command *self, cli_words words)
         return status;
     if (options.state && words.count > 0)
         return cli_error("STATE is given twice, with --state and without; leave out '%s'", words.list[0]);
-    if (!options.state && cli_operands(self, words, 1, 1) != CLI_OK)
-        return CLI_ERROR;
+    if (!options.state && words.count == 0)
+        return cli_error("missing STATE; usage: %s", self->usage);
     if (options.json && !options.once)
         return cli_error("--json prints one object, so it needs --once");
     if (cli_color_on(STDOUT_FILENO, options.color, &top.color) != CLI_OK)
@@ -345,5 +338,6 @@ const cli_command cli_top = {
                 "  vidi top --once --json crawl.vidi | jq .urls_per_second_now\n",
     .options = options_table,
     .operand = "STATE",
+    .most = 1,
     .run = run,
 };

@@ -1,18 +1,12 @@
 /*
  * vidi version: which version this is.
  */
-#include <unistd.h>
-
 #include "ui/options.h"
 #include "ui/output.h"
 
 int cli_version_print(void)
 {
-    cli_out out;
-
-    cli_out_init(&out, STDOUT_FILENO);
-    cli_out_format(&out, "vidi %s\n", vidi_version());
-    return cli_out_close(&out);
+    return cli_print_result("vidi %s\n", vidi_version());
 }
 
 static int run(const cli_command *self, cli_words words)

@@ -352,7 +352,7 @@ static void print_statistics(void *context)
     if (job->drawn)
         cli_progress_clear();
     if (cli_job_report(job, &report) == CLI_OK)
-        (void)cli_report_table(&report);
+        (void)cli_report_print(&report, false);
 }
 
 static void tick(void *context)

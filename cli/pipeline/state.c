@@ -16,15 +16,6 @@ enum { WAIT_MS = 50 }; /* between two tries to lock a state */
 
 #define READ_BYTES (UINT64_C(64) << 20) /* snapshots up to this size are read if there is a log */
 
-int cli_operands(const cli_command *self, cli_words words, size_t least, size_t most)
-{
-    if (words.count < least)
-        return cli_error("'vidi %s' needs more than that; usage: %s", self->name, self->usage);
-    if (words.count > most)
-        return cli_error("'%s' is one too many; usage: %s", words.list[most], self->usage);
-    return CLI_OK;
-}
-
 /* Does the library's message already name the set? */
 static bool names(const char *message, const char *path)
 {
@@ -227,38 +218,6 @@ static int open_folder(vidi_set **set, const char *path, const vidi_access *acce
     return status;
 }
 
-static int open_any(vidi_set **set, const char *path, const vidi_access *access, bool wait, int *error)
-{
-    vidi_access for_file = VIDI_ACCESS_INIT;
-    struct stat about;
-    int ignored = 0;
-
-    error = error ? error : &ignored;
-    *error = VIDI_OK;
-    *set = NULL;
-    for_file.invalid = access->invalid;
-    if ((access->flags & VIDI_READ_ONLY) && strcmp(path, "-") == 0)
-        return cli_state_read(set, path, NULL, &for_file, error);
-    if (stat(path, &about) != 0)
-        return cli_error("cannot open %s: %s", *path ? path : "''", strerror(errno));
-    if (S_ISDIR(about.st_mode))
-        return open_folder(set, path, access, wait, error);
-    return access->flags & VIDI_READ_ONLY ? cli_state_read(set, path, NULL, &for_file, error) : refuse_file(path);
-}
-
-int cli_state_open_with(vidi_set **set, const char *path, const vidi_access *access, int *error)
-{
-    return open_any(set, path, access, false, error);
-}
-
-int cli_state_open(vidi_set **set, const char *path, unsigned flags, int *error)
-{
-    vidi_access how = VIDI_ACCESS_INIT;
-
-    how.flags = flags;
-    return cli_state_open_with(set, path, &how, error);
-}
-
 vidi_recovery cli_state_recovered(const vidi_set *set)
 {
     vidi_recovery recovery = {.size = sizeof recovery};
@@ -297,24 +256,36 @@ void cli_state_warn_of_damage(const vidi_set *set, const char *path)
         cli_warning("%s: %s; URLs that are gone with it will be new again", path, damage.text);
 }
 
-int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags)
+static int open_any(vidi_set **set, const char *path, const vidi_access *access, bool wait, int *error)
 {
-    int status = cli_state_open(set, path, flags, NULL);
+    vidi_access for_file = VIDI_ACCESS_INIT;
+    struct stat about;
 
-    if (status == CLI_OK)
-        cli_state_warn_of_damage(*set, path);
-    return status;
+    for_file.invalid = access->invalid;
+    if ((access->flags & VIDI_READ_ONLY) && strcmp(path, "-") == 0)
+        return cli_state_read(set, path, NULL, &for_file, error);
+    if (stat(path, &about) != 0)
+        return cli_error("cannot open %s: %s", *path ? path : "''", strerror(errno));
+    if (S_ISDIR(about.st_mode))
+        return open_folder(set, path, access, wait, error);
+    return access->flags & VIDI_READ_ONLY ? cli_state_read(set, path, NULL, &for_file, error) : refuse_file(path);
 }
 
-int cli_state_open_whole(vidi_set **set, const char *path, unsigned flags, bool accepts)
+int cli_state_open(vidi_set **set, const char *path, const cli_opening *how)
 {
-    int status = cli_state_open(set, path, flags, NULL);
+    vidi_access access = VIDI_ACCESS_INIT;
+    int ignored, *error = how->error ? how->error : &ignored;
 
-    if (status != CLI_OK)
+    *error = VIDI_OK;
+    *set = NULL;
+    access.flags = how->flags;
+    access.invalid = how->invalid;
+    int status = open_any(set, path, &access, how->wait, error);
+    if (status != CLI_OK || how->damage == CLI_DAMAGE_PASSES)
         return status;
     vidi_recovery found = cli_state_recovered(*set);
     cli_damage damage = cli_state_damage(&found);
-    if (!*damage.text || accepts) {
+    if (!*damage.text || how->damage == CLI_DAMAGE_WARNS) {
         cli_state_warn_of_damage(*set, path);
         return CLI_OK;
     }
@@ -324,13 +295,11 @@ int cli_state_open_whole(vidi_set **set, const char *path, unsigned flags, bool 
                      damage.text);
 }
 
-int cli_state_open_to_write(vidi_set **set, const char *path, const vidi_access *access, bool wait)
+int cli_state_open_to_write(vidi_set **set, const char *path, const cli_write_options *options, cli_opening how)
 {
-    int status = open_any(set, path, access, wait, NULL);
-
-    if (status == CLI_OK)
-        cli_state_warn_of_damage(*set, path);
-    return status;
+    how.flags |= options->accepts ? VIDI_ACCEPT_DAMAGE : 0;
+    how.wait = options->wait;
+    return cli_state_open(set, path, &how);
 }
 
 int cli_state_stat(const vidi_set *set, const char *path, vidi_stats *stats)
@@ -342,7 +311,8 @@ int cli_state_stat(const vidi_set *set, const char *path, vidi_stats *stats)
 
 static int look(const char *path, cli_state_view *view, unsigned flags)
 {
-    int status = cli_state_open(&view->set, path, VIDI_READ_ONLY | flags, NULL);
+    int status =
+        cli_state_open(&view->set, path, &(cli_opening){.flags = VIDI_READ_ONLY | flags, .damage = CLI_DAMAGE_PASSES});
 
     if (status != CLI_OK)
         return status;

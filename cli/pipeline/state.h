@@ -7,32 +7,21 @@
 
 #include "ui/output.h"
 
-/* Are there at least `least` and at most `most` operands? CLI_OK, or CLI_ERROR with a message that has the usage. */
-int cli_operands(const cli_command *self, cli_words words, size_t least, size_t most);
+/* What a command wants of a set. */
+typedef struct cli_opening {
+    unsigned flags;   /* vidi_access_flags; without VIDI_READ_ONLY the set must be in a folder */
+    uint32_t invalid; /* vidi_invalid_policy */
+    bool wait;        /* wait while another process has the set locked */
+    enum { CLI_DAMAGE_WARNS, CLI_DAMAGE_FAILS, CLI_DAMAGE_PASSES } damage; /* if part of the set is damaged or gone */
+    int *error; /* if not NULL, gets the library's error code, or 0 if the library was not called */
+} cli_opening;
 
 /*
- * Opens the set at path with the flags and the policy for invalid lines of the options. With VIDI_READ_ONLY it may also
- * be an exported file, or "-" for one on standard input, which is read into memory and verified as a whole. CLI_OK, or
- * CLI_ERROR with a message that names the path. Then *set is NULL and *error (may be NULL) is the library's error code,
- * or 0 if the library was not called.
+ * Opens the set at path. With VIDI_READ_ONLY it may also be an exported file, or "-" for one on standard input, which is
+ * read into memory and verified as a whole. CLI_OK, or CLI_ERROR with a message that names the path, or CLI_SIGNAL plus
+ * the number of a signal that ended the waiting; then *set is NULL.
  */
-int cli_state_open_with(vidi_set **set, const char *path, const vidi_access *access, int *error);
-
-/* The same, with flags alone (vidi_access_flags). */
-int cli_state_open(vidi_set **set, const char *path, unsigned flags, int *error);
-
-/* The same, and warns if something of the set is damaged or gone. */
-int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags);
-
-/* The same, but damage is an error unless it is accepted: for commands whose result others take for the whole set. */
-int cli_state_open_whole(vidi_set **set, const char *path, unsigned flags, bool accepts);
-
-/*
- * Opens the set in the folder path for writing, with the same options and the same warning. If another process has it
- * locked and `wait` is true, waits until it is free; a signal that ends the waiting is returned as CLI_SIGNAL plus its
- * number.
- */
-int cli_state_open_to_write(vidi_set **set, const char *path, const vidi_access *access, bool wait);
+int cli_state_open(vidi_set **set, const char *path, const cli_opening *how);
 
 /* Warns if something of an open set is damaged or gone. */
 void cli_state_warn_of_damage(const vidi_set *set, const char *path);
@@ -53,10 +42,22 @@ cli_damage cli_state_damage(const vidi_recovery *found);
 #define CLI_WAIT_SUMMARY "Wait while another process has the state locked"
 #define CLI_WAIT_DETAILS "Without this option, a state that another process is writing to is an error."
 
+/* How a command opens the state that it changes, and the rows of these options. `type` is the command's struct. */
+typedef struct cli_write_options {
+    bool wait, accepts; /* --wait and --accept-damage */
+} cli_write_options;
+
+#define CLI_WRITE_OPTIONS(type, member)                                                                                \
+    CLI_FLAG_OPTION(type, member.wait, "wait", 0, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS),                                 \
+        CLI_FLAG_OPTION(type, member.accepts, "accept-damage", 0, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS)
+
+/* Opens the set in the folder path to change it. Otherwise as cli_state_open. */
+int cli_state_open_to_write(vidi_set **set, const char *path, const cli_write_options *options, cli_opening how);
+
 /*
  * To be called when the library has returned VIDI_EBUSY for the state at path. With `wait`, sleeps for a moment and
- * returns CLI_GO_ON, for the caller to try again; *told (false at first) makes sure that the user is told only once. A
- * signal meanwhile: CLI_SIGNAL plus its number. Without `wait`, prints an error that ends in `advice` and returns
+ * returns CLI_GO_ON, for the caller to try again; *told (false at first) makes sure that the message is printed only
+ * once. A signal meanwhile: CLI_SIGNAL plus its number. Without `wait`, prints an error that ends in `advice` and returns
  * CLI_ERROR.
  */
 int cli_state_locked(const char *path, bool wait, bool *told, const char *advice);

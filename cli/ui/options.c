@@ -87,7 +87,7 @@ static int unknown_option(const cli_command *command, const char *name)
         return cli_error("--%s is an option of 'vidi %s', not of 'vidi %s'", name, owner->name, command->name);
     if (nearest)
         return cli_error("unknown option '--%s'; did you mean '--%s'?", name, nearest);
-    return cli_error("unknown option '--%s'; 'vidi help %s' lists those there are", name, command->name);
+    return cli_error("unknown option '--%s'; 'vidi help %s' lists all options", name, command->name);
 }
 
 static int set_count(const cli_option *option, const char *text, uint64_t *field)
@@ -241,13 +241,27 @@ static int short_options(walk_state *walk, const char *letters)
         while (option->name && option->letter != *letters)
             option++;
         if (!option->name)
-            return cli_error("unknown option '-%c'; 'vidi help %s' lists those there are", *letters,
-                             walk->command->name);
+            return cli_error("unknown option '-%c'; 'vidi help %s' lists all options", *letters, walk->command->name);
         const char *attached = letters[1] ? letters + 1 : NULL;
         int status = take_value(walk, option, attached);
         if (status != CLI_GO_ON || option->type != CLI_FLAG)
             return status;
     }
+    return CLI_GO_ON;
+}
+
+/* Names what is missing by the usage, such as "vidi has [OPTION]... STATE [FILE]...": its operands follow the options. */
+static int check_operands(const cli_command *command, cli_words words)
+{
+    const char *name = strstr(command->usage, "... ");
+
+    if (words.count < command->least) {
+        for (size_t i = 0; i <= words.count; i++)
+            name = strchr(name, ' ') + 1;
+        return cli_error("missing %.*s; usage: %s", (int)strcspn(name, " ."), name, command->usage);
+    }
+    if (command->most > 0 && words.count > command->most)
+        return cli_error("unexpected argument '%s'; usage: %s", words.list[command->most], command->usage);
     return CLI_GO_ON;
 }
 
@@ -273,5 +287,5 @@ int cli_options_parse(const cli_command *command, cli_words *words, void *values
             return status;
     }
     words->count = operands;
-    return CLI_GO_ON;
+    return check_operands(command, *words);
 }

@@ -34,6 +34,20 @@ typedef struct cli_option {
     uint64_t most;       /* CLI_COUNT, CLI_WHOLE: largest value; 0: what fits */
 } cli_option;
 
+/* A flag's row. */
+#define CLI_FLAG_OPTION(type, member, name, letter, summary, details)                                                  \
+    {                                                                                                                  \
+        name, letter, CLI_FLAG, offsetof(type, member), NULL, summary, details, 0                                      \
+    }
+
+/* Rows that several commands have. `type` is the command's struct. */
+#define CLI_NULL_OPTIONS(type)                                                                                         \
+    CLI_FLAG_OPTION(type, null, "null", 'z', "Lines end in NUL, not in a newline; also -0", NULL),                     \
+        CLI_FLAG_OPTION(type, null, "null", '0', NULL, NULL)
+#define CLI_STATS_OPTIONS(type, details)                                                                               \
+    CLI_FLAG_OPTION(type, stats, "stats", 0, "Print statistics on standard error at the end", details),                \
+        CLI_FLAG_OPTION(type, json, "json", 0, "Print the statistics as one line of JSON", "Implies --stats.")
+
 /* The two entries that every table ends with. */
 #define CLI_OPTIONS_END                                                                                                \
     {"help", 'h', CLI_FLAG, 0, NULL, "Print help: -h a summary, --help the full text", NULL, 0},                       \
@@ -43,8 +57,8 @@ typedef struct cli_option {
 
 /*
  * Fills in *values, which the caller has set to its defaults, and leaves the operands in *words. CLI_GO_ON, or the exit
- * status: after an error, or because help was asked for and has been printed. Fields of CLI_PAIRS and
- * CLI_TEXTS are to be freed in every case.
+ * status: after an error, or because help was asked for and has been printed. The caller frees fields of
+ * CLI_PAIRS and CLI_TEXTS in every case.
  */
 int cli_options_parse(const cli_command *command, cli_words *words, void *values);
 

@@ -75,20 +75,26 @@ void cli_out_text(cli_out *out, const char *text)
     cli_out_bytes(out, text, strlen(text));
 }
 
-void cli_out_format(cli_out *out, const char *format, ...)
+__attribute__((format(printf, 2, 0))) static void out_formatted(cli_out *out, const char *format, va_list arguments)
 {
     char *text;
-    va_list arguments;
-
-    va_start(arguments, format);
     int length = vasprintf(&text, format, arguments);
-    va_end(arguments);
+
     if (length < 0) {
         out->error = out->error ? out->error : ENOMEM;
         return;
     }
     cli_out_bytes(out, text, (size_t)length);
     free(text);
+}
+
+void cli_out_format(cli_out *out, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    out_formatted(out, format, arguments);
+    va_end(arguments);
 }
 
 int cli_out_close(cli_out *out)
@@ -102,6 +108,24 @@ int cli_out_close(cli_out *out)
     free(out->buffer);
     out->buffer = NULL;
     return status;
+}
+
+int cli_out_end(cli_out *out, int status)
+{
+    int closed = cli_out_close(out);
+    return status != CLI_OK ? status : closed;
+}
+
+int cli_print_result(const char *format, ...)
+{
+    cli_out out;
+    va_list arguments;
+
+    cli_out_init(&out, STDOUT_FILENO);
+    va_start(arguments, format);
+    out_formatted(&out, format, arguments);
+    va_end(arguments);
+    return cli_out_close(&out);
 }
 
 /* ---- text ---- */
@@ -471,6 +495,19 @@ static void json_begin(cli_json *json, const char *key)
     }
 }
 
+cli_json cli_json_begin(cli_out *out)
+{
+    cli_json json = {out, false};
+    cli_json_open(&json, NULL, '{');
+    return json;
+}
+
+void cli_json_end(cli_json *json)
+{
+    cli_json_close(json, '}');
+    cli_out_text(json->out, "\n");
+}
+
 void cli_json_open(cli_json *json, const char *key, char bracket)
 {
     json_begin(json, key);
@@ -557,6 +594,84 @@ void cli_table_cell(cli_table *table, const char *format, ...)
         cli_clean(table->cells[table->used]);
     table->failed |= length < 0;
     table->used += length >= 0;
+}
+
+void cli_table_text(cli_table *table, const char *label, const char *text)
+{
+    cli_table_cell(table, "%s", label);
+    cli_table_cell(table, "%s", text);
+}
+
+void cli_table_count(cli_table *table, const char *label, uint64_t count)
+{
+    cli_number number;
+    cli_table_text(table, label, cli_human_count(&number, count));
+}
+
+void cli_table_bytes(cli_table *table, const char *label, uint64_t bytes)
+{
+    cli_number number;
+    cli_table_text(table, label, cli_human_bytes(&number, bytes));
+}
+
+void cli_table_real(cli_table *table, const char *label, double value)
+{
+    cli_number number;
+    cli_table_text(table, label, cli_human_real(&number, value));
+}
+
+void cli_json_figures(cli_json *json, const cli_figure *figures, size_t n)
+{
+    for (const cli_figure *figure = figures; figure < figures + n; figure++) {
+        if (!figure->key)
+            continue;
+        if (figure->is == CLI_IS_TEXT)
+            cli_json_string(json, figure->key, figure->text);
+        else if (figure->is == CLI_IS_COUNT || figure->is == CLI_IS_BYTES)
+            cli_json_count(json, figure->key, figure->count);
+        else
+            cli_json_real(json, figure->key, figure->real);
+    }
+}
+
+static void figure_row(cli_table *table, const cli_figure *figure)
+{
+    if (figure->is == CLI_IS_COUNT) {
+        cli_table_count(table, figure->label, figure->count);
+    } else if (figure->is == CLI_IS_BYTES) {
+        cli_table_bytes(table, figure->label, figure->count);
+    } else if (figure->is == CLI_IS_REAL) {
+        cli_table_real(table, figure->label, figure->real);
+    } else if (figure->is == CLI_IS_TEXT) {
+        cli_table_text(table, figure->label, figure->text);
+    } else {
+        cli_table_cell(table, "%s", figure->label);
+        cli_table_cell(table, "%.3f", figure->real);
+    }
+}
+
+int cli_figures_print(const cli_figure *figures, size_t n, bool json)
+{
+    cli_out err;
+    cli_table table = {.layout = "ll"};
+
+    cli_out_init(&err, STDERR_FILENO);
+    if (json) {
+        cli_json object = cli_json_begin(&err);
+        cli_json_figures(&object, figures, n);
+        cli_json_end(&object);
+        return cli_out_close(&err);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (figures[i].label)
+            figure_row(&table, &figures[i]);
+    return cli_out_end(&err, cli_table_print(&table, &err));
+}
+
+void cli_table_heads(cli_table *table, const char *const *heads)
+{
+    for (size_t i = 0; table->layout[i]; i++)
+        cli_table_cell(table, "%s", heads[i]);
 }
 
 static size_t column_width(const cli_table *table, size_t column, size_t columns)

@@ -33,6 +33,12 @@ int cli_out_flush(cli_out *out);
 /* Flushes, frees the buffer, and reports a failure unless it is a reader that went away. Returns the exit status. */
 int cli_out_close(cli_out *out);
 
+/* Closes `out` at the end of a command that has come to `status`. Returns the exit status: of two failures the first. */
+int cli_out_end(cli_out *out, int status);
+
+/* Prints a command's result on standard output. Returns the exit status. */
+int cli_print_result(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /*
  * Makes text that somebody else wrote harmless to a terminal: control characters, characters that change the direction
  * of the text, line separators and bytes that are not UTF-8 become '?'. Messages and cells of tables are always
@@ -77,6 +83,10 @@ typedef struct cli_json {
     bool comma;
 } cli_json;
 
+/* An object as a line of its own: begins it, and ends it. */
+cli_json cli_json_begin(cli_out *out);
+void cli_json_end(cli_json *json);
+
 void cli_json_open(cli_json *json, const char *key, char bracket);
 void cli_json_close(cli_json *json, char bracket);
 void cli_json_text(cli_json *json, const char *key, vidi_str text);
@@ -110,6 +120,31 @@ typedef struct cli_table {
 } cli_table;
 
 void cli_table_cell(cli_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Each of these adds one row of two cells: a label, and a text or a number for people. */
+void cli_table_text(cli_table *table, const char *label, const char *text);
+void cli_table_count(cli_table *table, const char *label, uint64_t count);
+void cli_table_bytes(cli_table *table, const char *label, uint64_t bytes);
+void cli_table_real(cli_table *table, const char *label, double value);
+
+/* A figure of a run's statistics, which has a name for programs and one for people. */
+typedef struct cli_figure {
+    const char *key;   /* in JSON; NULL: only in the table */
+    const char *label; /* in the table; NULL: only in JSON */
+    enum { CLI_IS_COUNT, CLI_IS_BYTES, CLI_IS_REAL, CLI_IS_SECONDS, CLI_IS_TEXT } is;
+    uint64_t count; /* CLI_IS_COUNT and CLI_IS_BYTES */
+    double real;    /* CLI_IS_REAL and CLI_IS_SECONDS */
+    const char *text;
+} cli_figure;
+
+/* Writes figures as fields of a JSON object that is open. */
+void cli_json_figures(cli_json *json, const cli_figure *figures, size_t n);
+
+/* Prints figures on standard error, as one JSON object or as a table. Returns the exit status. */
+int cli_figures_print(const cli_figure *figures, size_t n, bool json);
+
+/* The first row of a table with a heading for each column. */
+void cli_table_heads(cli_table *table, const char *const *heads);
 
 /* Prints the table and frees its cells. CLI_OK or CLI_ERROR, if memory ran out. */
 int cli_table_print(cli_table *table, cli_out *out);

@@ -3,7 +3,8 @@
  */
 #include "ui/run_statistics.h"
 
-#include <unistd.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Is the set so full that it mistakes most new URLs for seen ones? */
 static bool is_full(const vidi_stats *stats)
@@ -23,91 +24,67 @@ double cli_report_rate(const cli_report *report)
     return report->seconds > 0 ? (double)report->read / report->seconds : 0;
 }
 
-void cli_report_fields(cli_json *json, const cli_report *report)
+enum { FIGURES = 21 };
+
+/* All figures of a run, the same for programs and for people. */
+typedef struct run_figures {
+    cli_figure list[FIGURES];
+    char lost[120], kind[VIDI_PARAMS_ROOM + 32]; /* what the table says of them */
+} run_figures;
+
+static void run_figures_of(const cli_report *report, run_figures *figures)
 {
-    const vidi_stats *stats = &report->set;
-
-    cli_json_count(json, "read", report->read);
-    cli_json_count(json, "new", report->fresh);
-    cli_json_count(json, "seen", report->seen);
-    cli_json_count(json, "invalid", report->invalid);
-    cli_json_count(json, "bytes_in", report->bytes);
-    cli_json_count(json, "memory_bytes", stats->memory_bytes);
-    cli_json_real(json, "seconds", report->seconds);
-    cli_json_real(json, "urls_per_second", cli_report_rate(report));
-    cli_json_real(json, "expected_lost", stats->expected_lost);
-    cli_json_string(json, "expected_lost_is", cli_lost_is(stats));
-    cli_json_real(json, "error_now", stats->fp_now);
-    cli_json_string(json, "kind", stats->kind);
-    cli_json_string(json, "params", stats->params);
-    cli_json_string(json, "hash", stats->hash);
-    cli_json_string(json, "canon", stats->canon);
-    if (stats->lines_touched)
-        cli_json_count(json, "lines_touched", stats->lines_touched);
-    cli_json_count(json, "epoch", stats->epoch);
-    cli_json_count(json, "count", stats->count);
-    cli_json_count(json, "capacity", stats->capacity);
-}
-
-int cli_report_json(const cli_report *report)
-{
-    cli_out err;
-    cli_json json = {&err, false};
-
-    cli_out_init(&err, STDERR_FILENO);
-    cli_json_open(&json, NULL, '{');
-    cli_report_fields(&json, report);
-    cli_json_close(&json, '}');
-    cli_out_text(&err, "\n");
-    return cli_out_close(&err);
-}
-
-static void count_row(cli_table *table, const char *label, uint64_t value)
-{
-    cli_number number;
-    cli_table_cell(table, "%s", label);
-    cli_table_cell(table, "%s", cli_human_count(&number, value));
-}
-
-static void text_row(cli_table *table, const char *label, const char *text)
-{
-    cli_table_cell(table, "%s", label);
-    cli_table_cell(table, "%s", text);
-}
-
-int cli_report_table(const cli_report *report)
-{
-    const vidi_stats *stats = &report->set;
     static const char *const lost_notes[] = {"", "; fewer if the URLs have little in common",
                                              "; some URLs are lost for certain"};
-    cli_out err;
-    cli_table table = {.layout = "ll"};
-    cli_number number;
+    const vidi_stats *stats = &report->set;
+    bool lines = stats->lines_touched > 0;
+    cli_number lost;
 
-    count_row(&table, "lines read", report->read);
-    count_row(&table, "new", report->fresh);
-    count_row(&table, "seen", report->seen);
-    count_row(&table, "invalid", report->invalid);
-    count_row(&table, "bytes in", report->bytes);
-    text_row(&table, "memory", cli_human_bytes(&number, stats->memory_bytes));
-    cli_table_cell(&table, "seconds");
-    cli_table_cell(&table, "%.3f", report->seconds);
-    text_row(&table, "URLs/s", cli_human_real(&number, cli_report_rate(report)));
-    cli_table_cell(&table, "expected pages lost");
-    cli_table_cell(&table, "%s (%s%s)", cli_human_lost(&number, stats->expected_lost, VIDI_FP_EXACT),
-                   cli_lost_is(stats), is_full(stats) ? "; the set is full" : lost_notes[stats->fp_meaning % 3]);
-    text_row(&table, "error rate now", cli_human_real(&number, stats->fp_now));
-    cli_table_cell(&table, "kind");
-    cli_table_cell(&table, "%s%s%s", stats->kind, *stats->params ? " " : "", stats->params);
-    text_row(&table, "hash", stats->hash);
-    text_row(&table, "canonical form", stats->canon);
-    if (stats->lines_touched)
-        count_row(&table, "lines per lookup", stats->lines_touched);
-    count_row(&table, "epoch", stats->epoch);
-    cli_out_init(&err, STDERR_FILENO);
-    int status = cli_table_print(&table, &err);
-    int closed = cli_out_close(&err);
-    return status == CLI_OK ? closed : status;
+    snprintf(figures->lost, sizeof figures->lost, "%s (%s%s)",
+             cli_human_lost(&lost, stats->expected_lost, VIDI_FP_EXACT), cli_lost_is(stats),
+             is_full(stats) ? "; the set is full" : lost_notes[stats->fp_meaning % 3]);
+    snprintf(figures->kind, sizeof figures->kind, "%s%s%s", stats->kind, *stats->params ? " " : "", stats->params);
+    const cli_figure list[FIGURES] = {
+        {"read", "lines read", CLI_IS_COUNT, .count = report->read},
+        {"new", "new", CLI_IS_COUNT, .count = report->fresh},
+        {"seen", "seen", CLI_IS_COUNT, .count = report->seen},
+        {"invalid", "invalid", CLI_IS_COUNT, .count = report->invalid},
+        {"bytes_in", "bytes in", CLI_IS_COUNT, .count = report->bytes},
+        {"memory_bytes", "memory", CLI_IS_BYTES, .count = stats->memory_bytes},
+        {"seconds", "seconds", CLI_IS_SECONDS, .real = report->seconds},
+        {"urls_per_second", "URLs/s", CLI_IS_REAL, .real = cli_report_rate(report)},
+        {NULL, "expected pages lost", CLI_IS_TEXT, .text = figures->lost},
+        {"expected_lost", NULL, CLI_IS_REAL, .real = stats->expected_lost},
+        {"expected_lost_is", NULL, CLI_IS_TEXT, .text = cli_lost_is(stats)},
+        {"error_now", "error rate now", CLI_IS_REAL, .real = stats->fp_now},
+        {NULL, "kind", CLI_IS_TEXT, .text = figures->kind},
+        {"kind", NULL, CLI_IS_TEXT, .text = stats->kind},
+        {"params", NULL, CLI_IS_TEXT, .text = stats->params},
+        {"hash", "hash", CLI_IS_TEXT, .text = stats->hash},
+        {"canon", "canonical form", CLI_IS_TEXT, .text = stats->canon},
+        {lines ? "lines_touched" : NULL, lines ? "lines per lookup" : NULL, CLI_IS_COUNT,
+         .count = stats->lines_touched},
+        {"epoch", "epoch", CLI_IS_COUNT, .count = stats->epoch},
+        {"count", NULL, CLI_IS_COUNT, .count = stats->count},
+        {"capacity", NULL, CLI_IS_COUNT, .count = stats->capacity},
+    };
+    memcpy(figures->list, list, sizeof list);
+}
+
+void cli_report_fields(cli_json *json, const cli_report *report)
+{
+    run_figures figures;
+
+    run_figures_of(report, &figures);
+    cli_json_figures(json, figures.list, FIGURES);
+}
+
+int cli_report_print(const cli_report *report, bool json)
+{
+    run_figures figures;
+
+    run_figures_of(report, &figures);
+    return cli_figures_print(figures.list, FIGURES, json);
 }
 
 void cli_report_warn(const cli_report *report)

@@ -26,9 +26,8 @@ double cli_report_rate(const cli_report *report);
 /* Writes all figures as fields of a JSON object that is open. */
 void cli_report_fields(cli_json *json, const cli_report *report);
 
-/* Print the statistics on stderr. CLI_OK or an exit status. */
-int cli_report_json(const cli_report *report);
-int cli_report_table(const cli_report *report);
+/* Prints the statistics on stderr, as JSON or as a table. CLI_OK or an exit status. */
+int cli_report_print(const cli_report *report, bool json);
 
 /* Warns if the set has more URLs than it was made for and cannot grow, or mistakes most new URLs for seen ones. */
 void cli_report_warn(const cli_report *report);

@@ -29,6 +29,17 @@ typedef struct cli_extract_options {
     bool header;
 } cli_extract_options;
 
+/* The rows of these options in a command's table. `type` is its struct, which has them as `extract`. */
+#define CLI_EXTRACT_OPTIONS(type)                                                                                      \
+    {"field", 'f', CLI_TEXT, offsetof(type, extract.field), "FIELD", CLI_FIELD_SUMMARY, CLI_FIELD_DETAILS, 0},         \
+        {"delimiter",           'd', CLI_TEXT, offsetof(type, extract.delimiter), "C", CLI_DELIMITER_SUMMARY,          \
+         CLI_DELIMITER_DETAILS, 0},                                                                                    \
+        CLI_FLAG_OPTION(type, extract.header, "header", 0, CLI_HEADER_SUMMARY, CLI_HEADER_DETAILS),                    \
+    {                                                                                                                  \
+        "json-key", 0, CLI_TEXT, offsetof(type, extract.json_key), "NAME", CLI_JSON_KEY_SUMMARY, CLI_JSON_KEY_DETAILS, \
+            0                                                                                                          \
+    }
+
 typedef struct cli_extract {
     cli_lookup lookup;
     bool active;      /* otherwise a line is a URL */

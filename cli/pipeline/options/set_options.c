@@ -206,15 +206,12 @@ static int create(cli_sets *sets, const cli_set_options *options, const char *pa
 
 int cli_state_ask(vidi_set **set, const char *path, const char *invalid)
 {
-    vidi_access reading = VIDI_ACCESS_INIT;
+    cli_opening reading = {.flags = VIDI_READ_ONLY};
 
-    reading.flags = VIDI_READ_ONLY;
+    *set = NULL;
     if (cli_invalid_parse(invalid, &reading.invalid) != CLI_OK)
         return CLI_ERROR;
-    int status = cli_state_open_with(set, path, &reading, NULL);
-    if (status == CLI_OK)
-        cli_state_warn_of_damage(*set, path);
-    return status;
+    return cli_state_open(set, path, &reading);
 }
 
 int cli_set_check(const vidi_set *state, const cli_set_options *options, const char *tracking)
