@@ -1,5 +1,5 @@
 # Short commands for every task. CMake does the work (CMakePresets.json), and tools/packages installs the packages that
-# a target needs.
+# a target needs and the machine lacks; with VIDI_INSTALL=no it only names them.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 # Numbers of URLs that `make bench` measures, and where it puts the plots: `make bench BENCH=1e6,1e7 BENCH_PLOTS=docs`.
