@@ -59,17 +59,18 @@ static int open_log(vidi_set *set, const vidi__log_id *id, uint64_t bytes, vidi_
         *log = NULL;
         return code;
     }
-    vidi__log_report_to((*log)->log, &set->durable->end);
+    vidi__log_report_to((*log)->log, &set->durable->manifest);
     begin_index(set, *log, id, bytes);
     return VIDI_OK;
 }
 
 int vidi__durable_new_log(vidi_set *set, uint64_t number, uint64_t epoch, vidi__open_log **log)
 {
-    vidi__end *end = &set->durable->end;
+    vidi__manifest *manifest = &set->durable->manifest;
     vidi__log_id id = vidi__durable_log_id(set, number, epoch);
-    VIDI__TRY(vidi__end_drop_log(end, number)); /* a log that could not be removed may be left from an earlier try */
-    id.before = vidi__end_known(end, number - 1);
+    VIDI__TRY(vidi__manifest_drop_log(manifest,
+                                      number)); /* a log that could not be removed may be left from an earlier try */
+    id.before = vidi__manifest_known(manifest, number - 1);
     return open_log(set, &id, 0, log);
 }
 
@@ -151,7 +152,7 @@ static void end(vidi_set *set)
     if (durable->log)
         durable->log->completes_index = durable->policy != VIDI__SYNC_NO;
     (void)vidi__durable_end_log(set, durable->log);
-    vidi__end_close(&durable->end, durable->policy != VIDI__SYNC_NO);
+    vidi__manifest_close(&durable->manifest, durable->policy != VIDI__SYNC_NO);
     vidi__folder_close(&durable->folder);
     vidi__quiet_end(&quiet, VIDI_OK);
     vidi_close(durable->previous);
@@ -165,9 +166,9 @@ static void end(vidi_set *set)
 }
 
 /*
- * The snapshot in force still names the previous epoch's files. So `end` says first that they are needed no more: after
- * that they may be missing. Then the epoch's snapshot is removed and the folder synced: without that file the epoch
- * counts as dropped. If any of this fails, the files stay until the next snapshot, which does not name them.
+ * The snapshot in force still names the previous epoch's files. So the manifest says first that they are needed no
+ * more: after that they may be missing. Then the epoch's snapshot is removed and the folder synced: without that file
+ * the epoch counts as dropped. If any of this fails, the files stay until the next snapshot, which does not name them.
  */
 static void drop_previous(vidi_set *set)
 {
@@ -183,7 +184,7 @@ static void drop_previous(vidi_set *set)
     vidi__quiet_begin(&quiet);
     vidi__folder_snapshot_name(name, first);
     uint64_t snapshot = durable->snapshot;
-    if (vidi__end_take_snapshot(&durable->end, snapshot, snapshot, snapshot, VIDI__LOG_HEAD) == VIDI_OK &&
+    if (vidi__manifest_take_snapshot(&durable->manifest, snapshot, snapshot, snapshot, VIDI__LOG_HEAD) == VIDI_OK &&
         vidi__file_unlink(durable->folder.handle, name) == VIDI_OK && vidi__folder_sync(&durable->folder) == VIDI_OK)
         vidi__folder_tidy(&durable->folder, durable->snapshot, 0, 0);
     vidi__quiet_end(&quiet, VIDI_OK);
@@ -304,9 +305,9 @@ int vidi__durable_alloc(vidi_set *set, const vidi_access *access)
     durable->recovery.size = sizeof durable->recovery;
     durable->manual = access->flags & VIDI_MANUAL_COMMIT;
     durable->policy = policy_of(access);
-    int code = vidi__end_init(&durable->end);
+    int code = vidi__manifest_init(&durable->manifest);
     if (code == VIDI_OK && (code = init_locks(durable)) < 0)
-        vidi__end_close(&durable->end, false);
+        vidi__manifest_close(&durable->manifest, false);
     if (code < 0) {
         vidi__release(&set->memory, durable, sizeof *durable, _Alignof(vidi__durable));
         return code;
@@ -337,16 +338,16 @@ static int make_files(vidi_set *set, const filling *fill, bool *renamed)
 {
     vidi__durable *durable = set->durable;
     const uint64_t number = 1;
-    vidi__end_contents end = {.identity = identity_of(set), .snapshot = number, .first = number};
+    vidi__manifest_contents manifest = {.identity = identity_of(set), .snapshot = number, .first = number};
     vidi__folder_snapshot snapshot = {0};
     if (fill->fn)
         VIDI__TRY(vidi__folder_merge_begin(&durable->folder));
     VIDI__TRY(vidi__snapshot_save(set, number, &snapshot));
     VIDI__TRY(vidi__folder_sync(&durable->folder));
     VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &durable->log));
-    vidi__end_append(&end, number, VIDI__LOG_HEAD);
-    vidi__end_begin(&durable->end, durable->folder.handle, durable->folder.lock.handle, &end);
-    VIDI__TRY(vidi__end_put(&durable->end));
+    vidi__manifest_append(&manifest, number, VIDI__LOG_HEAD);
+    vidi__manifest_begin(&durable->manifest, durable->folder.handle, durable->folder.lock.handle, &manifest);
+    VIDI__TRY(vidi__manifest_put(&durable->manifest));
     VIDI__TRY(fill_log(set, fill));
     int code = vidi__folder_snapshot_finish(&snapshot);
     *renamed = snapshot.renamed;

@@ -24,7 +24,7 @@
 #include "base/buffer.h"
 #include "durable/staging.h"
 #include "set/set.h"
-#include "store/end.h"
+#include "store/manifest.h"
 #include "store/folder.h"
 #include "store/log.h"
 
@@ -62,7 +62,7 @@ typedef struct vidi__durable {
     bool frozen;               /* the filter is being written */
     vidi__open_log *log;       /* the log that commits go to */
     vidi__open_log *before;    /* while a snapshot is being written: the log that it will replace */
-    vidi__end end;             /* which files must be there, and how much of the logs is on disk */
+    vidi__manifest manifest;   /* which files must be there, and how much of the logs is on disk */
     pthread_mutex_t staging_lock;
     vidi__staging staging;
     vidi__price price; /* guarded by staging_lock */
@@ -119,7 +119,7 @@ int vidi__durable_state(const vidi_set *set);
 /* Remembers the error of the last call as the reason why nothing can be committed. */
 int vidi__durable_break(vidi_set *set, int code);
 
-/* Makes the log of this number for an epoch. It must be listed in `end` before the first append. */
+/* Makes the log of this number for an epoch. It must be listed in the manifest before the first append. */
 int vidi__durable_new_log(vidi_set *set, uint64_t number, uint64_t epoch, vidi__open_log **log);
 /* Continues a log of this epoch that ends after so many bytes. */
 int vidi__durable_old_log(vidi_set *set, uint64_t number, uint64_t bytes, vidi__open_log **log);
@@ -288,23 +288,23 @@ int vidi__snapshot_rotate(vidi_set *set, bool keep);
 
 typedef struct vidi__logs {
     const vidi__folder *folder;
-    vidi__end_contents known; /* what `end` says; empty if it cannot be read */
-    vidi__end_contents found; /* the logs that were replayed, with the lengths up to which they are intact */
-    uint64_t last;            /* the highest number of a log that is there, even if a crash has left nothing in it */
-    vidi__log_found tail;     /* what was found in that log */
-    bool has_end, end_is_damaged;
+    vidi__manifest_contents known; /* what the manifest says; empty if it cannot be read */
+    vidi__manifest_contents found; /* the logs that were replayed, with the lengths up to which they are intact */
+    uint64_t last;        /* the highest number of a log that is there, even if a crash has left nothing in it */
+    vidi__log_found tail; /* what was found in that log */
+    bool has_manifest, manifest_is_damaged;
     bool no_index; /* all of the logs is read */
-    bool newer;    /* there is a log of version 2: then there must be an `end` */
-    bool unlisted; /* there is a log with records that `end` should list and does not */
+    bool newer;    /* there is a log of version 2: then there must be a manifest */
+    bool unlisted; /* there is a log with records that the manifest should list and does not */
     bool ragged;   /* a log has unfinished bytes before valid records, or a second name, or is of version 1 */
 } vidi__logs;
 
-/* Reads `end`. This comes before anything else is looked at: a writer may be adding to the logs. */
+/* Reads the manifest. This comes before anything else is looked at: a writer may be adding to the logs. */
 int vidi__logs_begin(vidi__logs *logs, const vidi__folder *folder);
 /* Replays these logs of one epoch. What cannot be read is counted in the set's recovery. */
 int vidi__logs_replay(vidi_set *set, vidi__logs *logs, uint64_t first, uint64_t last);
-/* After all logs were replayed: counts `end` as missing if it should be there, or does not fit. */
-void vidi__logs_check_end(vidi_set *set, const vidi__logs *logs);
+/* After all logs were replayed: counts the manifest as missing if it should be there, or does not fit. */
+void vidi__logs_check_manifest(vidi_set *set, const vidi__logs *logs);
 /* Counts a file as missing. */
 void vidi__logs_lost(vidi_recovery *recovery, const char *name);
 /*

@@ -3,9 +3,9 @@
  * missing. Their records are replayed in order (replay.c), and a log that cannot be read does not keep the others from
  * being replayed. Whether a set that has lost something may be opened is decided in recovery.c.
  *
- * The length that was on disk is written in `end`. If a log is not listed there, because the list was full, the head of
- * the log after it tells. Folders of version 1 have neither; then bytes that are not valid count as damage if valid
- * records follow.
+ * The length that was on disk is written in the manifest. If a log is not listed there, because the list was full, the
+ * head of the log after it tells. Folders of version 1 have neither; then bytes that are not valid count as damage if
+ * valid records follow.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,9 +32,9 @@ static void lost_log(vidi_set *set, uint64_t number)
 int vidi__logs_begin(vidi__logs *logs, const vidi__folder *folder)
 {
     *logs = (vidi__logs){.folder = folder};
-    int code = vidi__end_read(folder->handle, &logs->known);
-    logs->has_end = code == VIDI_OK;
-    logs->end_is_damaged = code == VIDI_EDAMAGED;
+    int code = vidi__manifest_read(folder->handle, &logs->known);
+    logs->has_manifest = code == VIDI_OK;
+    logs->manifest_is_damaged = code == VIDI_EDAMAGED;
     return code == VIDI_EABSENT || code == VIDI_EDAMAGED ? VIDI_OK : code;
 }
 
@@ -55,7 +55,7 @@ static void add_up(vidi_recovery *recovery, uint64_t number, const vidi__log_fou
 static uint64_t length_of(const vidi_set *set, const vidi__logs *logs, uint64_t number)
 {
     vidi__log_id next = vidi__durable_log_id(set, number + 1, set->now.number);
-    uint64_t length = vidi__end_length(&logs->known, number);
+    uint64_t length = vidi__manifest_length(&logs->known, number);
     if (!length)
         length = vidi__log_length_before(logs->folder->handle, &next);
     return length ? length : VIDI__LOG_UNKNOWN;
@@ -92,22 +92,22 @@ static int read_log(vidi_set *set, const vidi__logs *logs, uint64_t number, vidi
 /* Everything of the log has been replayed. */
 static void take_found(vidi_set *set, vidi__logs *logs, uint64_t number, const vidi__log_found *found)
 {
-    bool listed = vidi__end_length(&logs->known, number) > 0;
+    bool listed = vidi__manifest_length(&logs->known, number) > 0;
     logs->newer |= found->version > 1;
-    logs->unlisted |= found->version > 1 && found->records && number > vidi__end_last(&logs->known) && !listed;
+    logs->unlisted |= found->version > 1 && found->records && number > vidi__manifest_last(&logs->known) && !listed;
     logs->ragged |= found->intact != found->bytes || found->links > 1 || found->version == 1;
     add_up(&set->durable->recovery, number, found);
     atomic_fetch_add_explicit(&set->durable->log_bytes, found->bytes, memory_order_relaxed);
-    vidi__end_append(&logs->found, number, found->intact);
+    vidi__manifest_append(&logs->found, number, found->intact);
 }
 
 /*
  * May this log be what a crash has left of one that was being made, or of a rotation that failed? Then nothing was ever
- * committed to it: `end` does not list it, or with its head alone.
+ * committed to it: the manifest does not list it, or with its head alone.
  */
 static bool may_be_empty(const vidi__logs *logs, uint64_t number, bool last)
 {
-    uint64_t length = vidi__end_length(&logs->known, number);
+    uint64_t length = vidi__manifest_length(&logs->known, number);
     bool in_list = logs->known.count && number > logs->known.logs[0].number; /* the list may be full */
     return length ? length <= VIDI__LOG_HEAD : last || in_list;
 }
@@ -149,12 +149,12 @@ int vidi__logs_replay(vidi_set *set, vidi__logs *logs, uint64_t first, uint64_t 
     }
 }
 
-void vidi__logs_check_end(vidi_set *set, const vidi__logs *logs)
+void vidi__logs_check_manifest(vidi_set *set, const vidi__logs *logs)
 {
-    bool foreign = logs->has_end && logs->known.identity != vidi__durable_log_id(set, 0, 0).identity;
-    bool missing = logs->newer && !logs->has_end;
-    if (foreign || missing || logs->unlisted || logs->end_is_damaged)
-        vidi__logs_lost(&set->durable->recovery, VIDI__END_NAME);
+    bool foreign = logs->has_manifest && logs->known.identity != vidi__durable_log_id(set, 0, 0).identity;
+    bool missing = logs->newer && !logs->has_manifest;
+    if (foreign || missing || logs->unlisted || logs->manifest_is_damaged)
+        vidi__logs_lost(&set->durable->recovery, VIDI__MANIFEST_NAME);
 }
 
 int vidi__logs_sync(const vidi__logs *logs, uint64_t first)

@@ -151,12 +151,12 @@ static void add_recovery(vidi_recovery *to, const vidi_recovery *from)
     to->missing_files += from->missing_files;
 }
 
-/* The previous epoch's snapshot is gone: it was dropped, unless `end` says that it is still needed. */
+/* The previous epoch's snapshot is gone: it was dropped, unless the manifest says that it is still needed. */
 static void lose_previous(vidi_set *set, const vidi__logs *logs)
 {
     char name[40];
     vidi__folder_snapshot_name(name, set->previous_first);
-    if (logs->has_end && logs->known.first <= set->previous_first)
+    if (logs->has_manifest && logs->known.first <= set->previous_first)
         vidi__logs_lost(&set->durable->recovery, name);
     set->previous_first = set->previous_last = 0; /* so that its other files are removed too */
 }
@@ -206,10 +206,11 @@ static int load_previous(vidi_set *set, const vidi_access *access, vidi__logs *l
 
 static int refuse_damage(const vidi_recovery *recovery)
 {
-    bool is_end = strcmp(recovery->missing_file, VIDI__END_NAME) == 0; /* then nobody knows what should be there */
+    bool is_manifest =
+        strcmp(recovery->missing_file, VIDI__MANIFEST_NAME) == 0; /* then nobody knows what should be there */
     if (recovery->missing_files)
         return vidi__fail(VIDI_EDAMAGED, "part of what was committed %s gone: %s is missing or damaged",
-                          is_end ? "may be" : "is", recovery->missing_file);
+                          is_manifest ? "may be" : "is", recovery->missing_file);
     return vidi__fail(VIDI_EDAMAGED, "part of what was committed is gone: %s is damaged: %llu bytes, from byte %llu on",
                       recovery->damaged_log, (unsigned long long)recovery->damaged_bytes,
                       (unsigned long long)recovery->damaged_at);
@@ -239,7 +240,7 @@ static int go_on(vidi_set *set, const vidi__logs *logs)
         return vidi__durable_old_log(set, logs->last, tail->bytes, &durable->log);
     uint64_t number = logs->last + !tail->headless;
     VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &durable->log));
-    int code = vidi__end_add_log(&durable->end, number, VIDI__LOG_HEAD);
+    int code = vidi__manifest_add_log(&durable->manifest, number, VIDI__LOG_HEAD);
     if (code < 0) { /* a log that may not be listed must stay without records */
         (void)vidi__durable_end_log(set, durable->log);
         durable->log = NULL;
@@ -256,12 +257,12 @@ static int start_writing(vidi_set *set, opening *self)
 {
     vidi__durable *durable = set->durable;
     vidi__logs *logs = &self->logs;
-    uint64_t listed = vidi__end_last(&logs->known), last = self->contents.last_log;
+    uint64_t listed = vidi__manifest_last(&logs->known), last = self->contents.last_log;
     last = last > durable->snapshot ? last : durable->snapshot;
     logs->found.identity = vidi__durable_log_id(set, 0, 0).identity;
     logs->found.snapshot = durable->snapshot;
     logs->found.first = set->previous_first ? set->previous_first : durable->snapshot;
-    vidi__end_begin(&durable->end, durable->folder.handle, durable->folder.lock.handle, &logs->found);
+    vidi__manifest_begin(&durable->manifest, durable->folder.handle, durable->folder.lock.handle, &logs->found);
     atomic_store_explicit(&durable->tallied, vidi__record_answers(set), memory_order_relaxed);
     if (is_damaged(&durable->recovery) || logs->ragged) {
         VIDI__TRY(vidi__durable_apply(set, UINT64_MAX));
@@ -270,7 +271,7 @@ static int start_writing(vidi_set *set, opening *self)
     VIDI__TRY(vidi__logs_sync(logs, durable->snapshot));
     /* The process that renamed the snapshot may have died before it synced the folder. */
     VIDI__TRY(vidi__folder_sync(&durable->folder));
-    VIDI__TRY(vidi__end_put(&durable->end));
+    VIDI__TRY(vidi__manifest_put(&durable->manifest));
     return go_on(set, logs);
 }
 
@@ -280,7 +281,8 @@ static int take_over(vidi_set *set, opening *self, uint64_t bytes)
     vidi__durable *durable = set->durable;
     vidi__logs *logs = &self->logs;
     durable->room_steps = self->room;
-    uint64_t first = self->contents.snapshot, last = self->contents.last_log, listed = vidi__end_last(&logs->known);
+    uint64_t first = self->contents.snapshot, last = self->contents.last_log,
+             listed = vidi__manifest_last(&logs->known);
     durable->folder = self->folder;
     self->folder.handle = self->folder.lock.handle = -1;
     logs->folder = &durable->folder;
@@ -288,7 +290,7 @@ static int take_over(vidi_set *set, opening *self, uint64_t bytes)
     durable->snapshot_bytes = bytes;
     VIDI__TRY(load_previous(set, self->access, logs));
     VIDI__TRY(vidi__logs_replay(set, logs, first, listed > last ? listed : last));
-    vidi__logs_check_end(set, logs);
+    vidi__logs_check_manifest(set, logs);
     vidi__durable_ready(set);
     if (set->read_only)
         return VIDI_OK;
@@ -326,7 +328,7 @@ static int look(opening *self)
     return vidi__fail(VIDI_EABSENT, "%s is not a vidi set: the folder holds no snapshot", self->path);
 }
 
-static bool are_same(const vidi__end_contents *a, const vidi__end_contents *b)
+static bool are_same(const vidi__manifest_contents *a, const vidi__manifest_contents *b)
 {
     bool same =
         a->identity == b->identity && a->snapshot == b->snapshot && a->first == b->first && a->count == b->count;
@@ -345,8 +347,8 @@ static bool has_changed(const opening *self, const char *path)
     if (vidi__folder_open(&now.folder, path) == VIDI_OK) {
         (void)look(&now);
         changed = now.contents.snapshot != self->contents.snapshot ||
-                  now.contents.last_log != self->contents.last_log || now.logs.has_end != self->logs.has_end ||
-                  !are_same(&now.logs.known, &self->logs.known);
+                  now.contents.last_log != self->contents.last_log ||
+                  now.logs.has_manifest != self->logs.has_manifest || !are_same(&now.logs.known, &self->logs.known);
         vidi__folder_close(&now.folder);
     }
     vidi__quiet_end(&quiet, VIDI_OK);

@@ -1,11 +1,11 @@
 /*
  * Snapshots: the filter is written to a file beside the one in force, while adds go on.
  *
- *     1  make a new log, and list it in `end`
+ *     1  make a new log, and list it in the manifest
  *     2  exclusive lock: apply what is logged to the filter; freeze the filter; from here on commits go to the new log
  *     3  write the filter, sync it and rename it; operations committed meanwhile wait in the staging area
  *     4  exclusive lock: thaw the filter and apply what was logged meanwhile
- *     5  name the snapshot in `end`; remove the old log and the old snapshot
+ *     5  name the snapshot in the manifest; remove the old log and the old snapshot
  *
  * A crash before the renaming in 3 leaves the old snapshot, the old log and the new one. A crash after it leaves the
  * new snapshot and the new log. If anything fails, everything stays as it was, with one log more.
@@ -76,23 +76,23 @@ void vidi__snapshot_in_force(vidi_set *set, uint64_t number, uint64_t bytes)
     vidi__snapshot_set_due(durable);
 }
 
-/* Removes a log to which nothing was appended. It stays if it cannot be taken off the list in `end`. */
+/* Removes a log to which nothing was appended. It stays if it cannot be taken off the list in the manifest. */
 static void remove_log(vidi_set *set, vidi__open_log *log)
 {
     char name[40];
     uint64_t number = log->number;
     vidi__log_name(name, number);
     (void)vidi__durable_end_log(set, log);
-    if (vidi__end_drop_log(&set->durable->end, number) == VIDI_OK)
+    if (vidi__manifest_drop_log(&set->durable->manifest, number) == VIDI_OK)
         (void)vidi__file_unlink(set->durable->folder.handle, name);
 }
 
-/* Names the snapshot in `end`, and no logs but its own and those of the previous epoch. */
+/* Names the snapshot in the manifest, and no logs but its own and those of the previous epoch. */
 static int name_snapshot(vidi_set *set, uint64_t number)
 {
     uint64_t first = set->previous_first ? set->previous_first : number;
     uint64_t until = set->previous_first ? set->previous_last + 1 : number;
-    return vidi__end_take_snapshot(&set->durable->end, number, first, until, VIDI__LOG_HEAD);
+    return vidi__manifest_take_snapshot(&set->durable->manifest, number, first, until, VIDI__LOG_HEAD);
 }
 
 /* Number 2 of the list above. */
@@ -150,9 +150,9 @@ static uint64_t next_number(const vidi__durable *durable)
 static int begin(vidi_set *set, uint64_t number)
 {
     vidi__open_log *fresh;
-    atomic_store_explicit(&set->durable->end.linked, false, memory_order_relaxed);
+    atomic_store_explicit(&set->durable->manifest.linked, false, memory_order_relaxed);
     VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &fresh));
-    int code = vidi__end_add_log(&set->durable->end, number, VIDI__LOG_HEAD);
+    int code = vidi__manifest_add_log(&set->durable->manifest, number, VIDI__LOG_HEAD);
     if (code == VIDI_OK) {
         vidi__lock_alone(set);
         code = freeze(set, fresh);
@@ -186,7 +186,7 @@ static int take(vidi_set *set)
         return vidi__fail(code, "%s", why);
     }
     (void)vidi__durable_end_log(set, before); /* an error does not matter: the snapshot has its contents */
-    code = name_snapshot(set, number);        /* if it fails, the old `end` still tells the truth about the new log */
+    code = name_snapshot(set, number); /* if it fails, the old manifest still tells the truth about the new log */
     vidi__folder_tidy(&durable->folder, number, set->previous_first, set->previous_last);
     return code;
 }
@@ -257,7 +257,7 @@ void vidi__snapshot_if_due(vidi_set *set)
     int state = atomic_load_explicit(&durable->background, memory_order_acquire);
     bool due = atomic_load_explicit(&durable->log_bytes, memory_order_relaxed) >=
                atomic_load_explicit(&durable->due_at, memory_order_relaxed);
-    bool linked = atomic_load_explicit(&durable->end.linked, memory_order_relaxed); /* a copy shares the log */
+    bool linked = atomic_load_explicit(&durable->manifest.linked, memory_order_relaxed); /* a copy shares the log */
     if ((!due && !linked) || state == RUNNING || !atomic_compare_exchange_strong(&durable->background, &state, RUNNING))
         return;
     if (state == OVER)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/fork.h"
-#include "store/end.h"
+#include "store/manifest.h"
 #include "store/log.h"
 #include "store/segment.h"
 
@@ -211,7 +211,7 @@ static int see(void *context, const char *name)
     vidi__folder_contents *contents = context;
     uint64_t snapshot = number_in(name, SET_PREFIX, ""), log = number_in(name, LOG_PREFIX, "");
     uint64_t unfinished = number_in(name, SET_PREFIX, NEW_SUFFIX);
-    bool is_end = strcmp(name, VIDI__END_NAME) == 0, is_new_end = strcmp(name, VIDI__END_NEW) == 0;
+    bool is_manifest = strcmp(name, VIDI__MANIFEST_NAME) == 0, is_new_manifest = strcmp(name, VIDI__MANIFEST_NEW) == 0;
     bool is_merge = strcmp(name, MERGE_NAME) == 0;
     if (snapshot > contents->snapshot)
         contents->snapshot = snapshot;
@@ -219,9 +219,10 @@ static int see(void *context, const char *name)
         contents->last_log = log;
     if (unfinished > contents->last_new)
         contents->last_new = unfinished;
-    contents->has_end |= is_end;
+    contents->has_manifest |= is_manifest;
     contents->is_merge |= is_merge;
-    if (!snapshot && !log && !unfinished && !is_end && !is_new_end && !is_merge && strcmp(name, LOCK_NAME) != 0)
+    if (!snapshot && !log && !unfinished && !is_manifest && !is_new_manifest && !is_merge &&
+        strcmp(name, LOCK_NAME) != 0)
         contents->has_others = true;
     return 0;
 }
@@ -256,13 +257,14 @@ static int has_no_records(const vidi__folder *folder, bool *none)
     return code;
 }
 
-/* Does `end`, if it is there, say that nothing was ever committed? */
+/* Does the manifest, if it is there, say that nothing was ever committed? */
 static int ends_at_the_beginning(const vidi__folder *folder, bool *yes)
 {
-    vidi__end_contents end;
-    int code = vidi__end_read(folder->handle, &end);
-    *yes = code == VIDI_EABSENT || (code == VIDI_OK && end.snapshot == FIRST && vidi__end_last(&end) == FIRST &&
-                                    vidi__end_length(&end, FIRST) <= VIDI__LOG_HEAD);
+    vidi__manifest_contents manifest;
+    int code = vidi__manifest_read(folder->handle, &manifest);
+    *yes = code == VIDI_EABSENT ||
+           (code == VIDI_OK && manifest.snapshot == FIRST && vidi__manifest_last(&manifest) == FIRST &&
+            vidi__manifest_length(&manifest, FIRST) <= VIDI__LOG_HEAD);
     return code == VIDI_EIO ? code : VIDI_OK;
 }
 
@@ -273,7 +275,7 @@ static int look_once(const vidi__folder *folder, vidi__folder_contents *contents
     *sort = contents->snapshot ? VIDI__FOLDER_SET : VIDI__FOLDER_REMAINS;
     if (contents->snapshot)
         return VIDI_OK;
-    if (!contents->last_log && !contents->last_new && !contents->has_end)
+    if (!contents->last_log && !contents->last_new && !contents->has_manifest)
         *sort = VIDI__FOLDER_BARE;
     if (contents->is_merge)
         *sort = VIDI__FOLDER_BEGUN;
@@ -329,8 +331,8 @@ int vidi__folder_clear(const vidi__folder *folder)
     char log[40], snapshot[40];
     vidi__log_name(log, FIRST);
     new_name(snapshot, FIRST);
-    VIDI__TRY(vidi__file_unlink(folder->handle, VIDI__END_NEW));
-    VIDI__TRY(vidi__file_unlink(folder->handle, VIDI__END_NAME));
+    VIDI__TRY(vidi__file_unlink(folder->handle, VIDI__MANIFEST_NEW));
+    VIDI__TRY(vidi__file_unlink(folder->handle, VIDI__MANIFEST_NAME));
     VIDI__TRY(vidi__file_unlink(folder->handle, log));
     VIDI__TRY(vidi__folder_sync(folder));
     VIDI__TRY(vidi__file_unlink(folder->handle, snapshot));

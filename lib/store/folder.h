@@ -6,8 +6,8 @@
  *     set.<number>.new          a snapshot that is being written, or that a crash has left behind
  *     log.<number>              what was committed after the snapshot of that number was begun
  *     index.<number>.<serial>   a part of the index of the log of that number (segment.h); nothing depends on it
- *     end                       which of these files must be there, and how much of each log is on disk (end.h)
- *     end.new                   the next one, or what a crash has left of it
+ *     manifest                  which of these files must be there, and how much of each log is on disk (manifest.h)
+ *     manifest.new              the next one, or what a crash has left of it
  *     merge.new                 as long as there is no snapshot: everything here is what an interrupted merge has left
  *
  * Numbers are 16 hexadecimal digits and increase by one. A snapshot contains everything up to the beginning of the log
@@ -15,11 +15,11 @@
  * A snapshot gets its name by renaming, after it is complete and on disk; from that moment on it replaces the previous
  * one. Everything older is then removed, except what a snapshot names as its previous epoch.
  *
- * A new set is made in this order: set.1.new, log.1, end; last, set.1.new is renamed to set.1. Each is on disk before
- * the next is begun. So if there is no snapshot, set.1.new tells an interrupted creation, where nothing is lost, from
- * an interrupted copy or a deleted snapshot. A set that is made of others on disk (vidi_merge_stored) has records in
- * its first log before it gets its snapshot; merge.new, which is made before them and removed after set.1 has got its
- * name, tells that nothing is lost there, either.
+ * A new set is made in this order: set.1.new, log.1, manifest; last, set.1.new is renamed to set.1. Each is on disk
+ * before the next is begun. So if there is no snapshot, set.1.new tells an interrupted creation, where nothing is lost,
+ * from an interrupted copy or a deleted snapshot. A set that is made of others on disk (vidi_merge_stored) has records
+ * in its first log before it gets its snapshot; merge.new, which is made before them and removed after set.1 has got
+ * its name, tells that nothing is lost there, either.
  */
 #ifndef VIDI_STORE_FOLDER_H
 #define VIDI_STORE_FOLDER_H
@@ -36,7 +36,7 @@ typedef struct vidi__folder_contents {
     uint64_t snapshot; /* the highest number of a snapshot; 0 if there is none */
     uint64_t last_log; /* the highest number of a log; 0 if there is none */
     uint64_t last_new; /* the highest number of an unfinished snapshot; 0 if there is none */
-    bool has_end;      /* `end` is there */
+    bool has_manifest; /* the manifest is there */
     bool is_merge;     /* merge.new is there */
     bool has_others;   /* files that a set does not have when it is made */
 } vidi__folder_contents;

@@ -186,10 +186,10 @@ int vidi__log_continue(vidi__log **log, vidi__memory *memory, int folder, const 
     return code;
 }
 
-void vidi__log_report_to(vidi__log *log, struct vidi__end *end)
+void vidi__log_report_to(vidi__log *log, struct vidi__manifest *manifest)
 {
     pthread_mutex_lock(&log->lock);
-    log->reports_to = end;
+    log->reports_to = manifest;
     pthread_mutex_unlock(&log->lock);
 }
 

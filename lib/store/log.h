@@ -16,8 +16,8 @@
  * again: a new one, with the next number, takes over.
  *
  * Reading hands out every record whose checksum is right, in order, even behind a damaged stretch: no valid record is
- * discarded. Skipped bytes are counted. Below the length that is known to have been on disk (end.h) they are damage.
- * Above it they are what a crash has left of the last writes, which the disk may have reordered.
+ * discarded. Skipped bytes are counted. Below the length that is known to have been on disk (manifest.h) they are
+ * damage. Above it they are what a crash has left of the last writes, which the disk may have reordered.
  *
  * Appending never waits for the disk: records go to a buffer in memory. The log's thread writes the buffer at least
  * every 100 ms and syncs according to the policy; vidi__log_wait waits for that. After the first error nothing more is
@@ -62,9 +62,11 @@ typedef struct vidi__log vidi__log;
 int vidi__log_create(vidi__log **log, vidi__memory *memory, int folder, const vidi__log_id *id,
                      vidi__log_policy policy);
 
-/* Makes the log tell this `end` how much of it is on disk, and if it has got a second name. Before the first append. */
-struct vidi__end;
-void vidi__log_report_to(vidi__log *log, struct vidi__end *end);
+/*
+ * Makes the log tell this manifest how much of it is on disk, and if it has got a second name. Before the first append.
+ */
+struct vidi__manifest;
+void vidi__log_report_to(vidi__log *log, struct vidi__manifest *manifest);
 /* Makes the log call `synced` after each sync, from its thread and without a lock. Before the first append. */
 void vidi__log_watch(vidi__log *log, void (*synced)(void *context, uint64_t length), void *context);
 

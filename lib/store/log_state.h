@@ -26,7 +26,7 @@
 #include <stdatomic.h>
 
 #include "store/clock.h"
-#include "store/end.h"
+#include "store/manifest.h"
 #include "store/log_format.h"
 
 /* Initial buffer size. */
@@ -46,7 +46,7 @@ struct vidi__log {
     vidi__file file;
     uint64_t number;
     uint64_t generation;
-    vidi__end *reports_to;                           /* is told how much is on disk; may be NULL */
+    vidi__manifest *reports_to;                      /* is told how much is on disk; may be NULL */
     void (*watcher)(void *context, uint64_t length); /* is told, too; may be NULL */
     void *watching;
     vidi__log_policy policy;

@@ -96,7 +96,7 @@ static int look_at_links(vidi__log *log)
     return VIDI_OK;
 }
 
-/* Syncs the file and tells `end` about it. What is synced stays synced, even if that cannot be written down. */
+/* Syncs the file and tells the manifest about it. What is synced stays synced, even if that cannot be written down. */
 static int sync_to(vidi__log *log, uint64_t target, bool *synced)
 {
     VIDI__TRY(vidi__file_sync(&log->file));
@@ -104,7 +104,7 @@ static int sync_to(vidi__log *log, uint64_t target, bool *synced)
     if (!log->reports_to)
         return VIDI_OK;
     VIDI__TRY(look_at_links(log));
-    return vidi__end_synced(log->reports_to, log->number, target);
+    return vidi__manifest_synced(log->reports_to, log->number, target);
 }
 
 static void sync_out(vidi__log *log)

@@ -99,7 +99,7 @@ static void make_sample(sample *of, const char *kind)
         assert_int_equal(of->answers[i], i < URLS && !(of->removes && i == REMOVED) ? VIDI_SEEN : VIDI_NEW);
     vidi_close(set);
     assert_int_equal(vidi__system_real.list(folder.handle, take_file, of), 0);
-    assert_int_equal(of->count, 4); /* lock, end, log, snapshot */
+    assert_int_equal(of->count, 4); /* lock, manifest, log, snapshot */
 }
 
 static void free_sample(sample *of)

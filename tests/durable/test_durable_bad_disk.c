@@ -186,7 +186,7 @@ static void leftovers_of_a_creation_are_no_set(void **state)
         int code;
     } others[] = {{"set.0000000000000009.new", VIDI_EFORMAT},
                   {"log.0000000000000001", VIDI_EFORMAT},
-                  {"end", VIDI_EFORMAT},
+                  {"manifest", VIDI_EFORMAT},
                   {"notes.txt", VIDI_EABSENT},
                   {"cut.1", VIDI_EABSENT}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

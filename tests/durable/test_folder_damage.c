@@ -277,7 +277,7 @@ static void accept(const state *self)
     check(code == VIDI_OK && is_told(set), "%s, %s, accepted: %d, %s", self->of->what, self->how, code, vidi_message());
     ask(set, before);
     for (size_t i = 0; i < URLS;
-         i++) { /* without `end` and the snapshot in force, the previous epoch is all there is */
+         i++) { /* without the manifest and the snapshot in force, the previous epoch is all there is */
         bool added = self->of->answers[i] == VIDI_SEEN || self->of->answers[URLS + i] == VIDI_SEEN;
         check(before[i] != VIDI_SEEN || added, "%s, %s, accepted: URL %zu was never added", self->of->what, self->how,
               i);

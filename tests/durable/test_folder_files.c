@@ -11,7 +11,7 @@
 #include "support/env.h"
 #include "support/runner.h"
 
-static const char *const names[] = {"lock", "end", "log.0000000000000001", "set.0000000000000001"};
+static const char *const names[] = {"lock", "manifest", "log.0000000000000001", "set.0000000000000001"};
 enum { NAMES = sizeof names / sizeof *names };
 
 static size_t size_of(const char *folder, const char *name)
@@ -191,7 +191,7 @@ static void a_deleted_log_is_an_error_until_a_snapshot(void **state)
     home_end(&at);
 }
 
-static void a_deleted_end_is_made_again(void **state)
+static void a_deleted_manifest_is_made_again(void **state)
 {
     home at;
     char path[TEST_PATH];
@@ -269,14 +269,14 @@ static void a_folder_of_version_1_is_converted(void **state)
         at.set = must_open(at.path, VIDI_READ_ONLY);
         old_are(at.set, folders[i].first, folders[i].n, VIDI_SEEN);
         check(is_well(at.set), "%s is said to be damaged", folders[i].name);
-        check(size_of(at.path, "end") == SIZE_MAX, "a reader has written to %s", folders[i].name);
+        check(size_of(at.path, "manifest") == SIZE_MAX, "a reader has written to %s", folders[i].name);
         home_reopen(&at, 0);
         old_are(at.set, folders[i].first, folders[i].n, VIDI_SEEN);
         for (size_t k = 0; k < folders[i].previous; k++)
             assert_int_equal(vidi_has_previous(at.set, old_url(k)), VIDI_SEEN);
         assert_int_equal(vidi_add(at.set, old_url(1000)), VIDI_NEW);
         home_reopen(&at, 0);
-        check(is_well(at.set) && size_of(at.path, "end") == 1024, "%s is not converted", folders[i].name);
+        check(is_well(at.set) && size_of(at.path, "manifest") == 1024, "%s is not converted", folders[i].name);
         old_are(at.set, folders[i].first, folders[i].n, VIDI_SEEN);
         old_are(at.set, 1000, 1, VIDI_SEEN);
         home_end(&at);
@@ -319,7 +319,7 @@ int main(int argc, char **argv)
     test_add("a linked log is left to the copy", a_linked_log_is_left_to_the_copy, NULL);
     test_add("a copy made of links gets files of its own", a_copy_made_of_links_gets_files_of_its_own, NULL);
     test_add("a deleted log is an error until a snapshot", a_deleted_log_is_an_error_until_a_snapshot, NULL);
-    test_add("a deleted end is made again", a_deleted_end_is_made_again, NULL);
+    test_add("a deleted manifest is made again", a_deleted_manifest_is_made_again, NULL);
     test_add("other files stay", other_files_stay, NULL);
     test_add("a folder of version 1 is converted", a_folder_of_version_1_is_converted, NULL);
     test_add("nothing of version 1 stays", nothing_of_version_1_stays, NULL);

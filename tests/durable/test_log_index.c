@@ -550,7 +550,7 @@ static void an_index_ahead_of_its_log_is_ignored(void **state)
     vidi_close(at.set);
     at.set = NULL;
     move_file(at.copy, at.path, log, false);
-    move_file(at.copy, at.path, "end", false);
+    move_file(at.copy, at.path, "manifest", false);
     vidi_set *set = must_open(at.path, VIDI_READ_ONLY);
     all_are(set, 0, SNAPSHOT + LOGGED / 2, VIDI_SEEN);
     all_are(set, SNAPSHOT + LOGGED / 2, LOGGED / 2, VIDI_NEW);

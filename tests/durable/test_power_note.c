@@ -147,8 +147,8 @@ static void a_note_is_found_with_its_urls(void **state)
     assert_true(older > states / 100);
 }
 
-/* Damage in what was synced is told apart from what a crash leaves only if the file `end` says how far that was. */
-static void closing_brings_the_file_end_to_disk(void **state)
+/* Damage in what was synced is told apart from what a crash leaves only if the manifest says how far that was. */
+static void closing_brings_the_manifest_to_disk(void **state)
 {
     (void)state;
     size_t now, then;
@@ -163,7 +163,8 @@ static void closing_brings_the_file_end_to_disk(void **state)
         assert_int_equal(add_nth(set, i), VIDI_NEW);
     vidi_close(set);
     disk_crash_state(0, &left);
-    unsigned char *written = test_file_load(&folder, "end", &now), *kept = test_file_load(&left, "end", &then);
+    unsigned char *written = test_file_load(&folder, "manifest", &now),
+                  *kept = test_file_load(&left, "manifest", &then);
     assert_int_equal(now, then);
     assert_memory_equal(written, kept, now);
     free(written);
@@ -176,6 +177,6 @@ static void closing_brings_the_file_end_to_disk(void **state)
 int main(int argc, char **argv)
 {
     test_add("a note is found with its URLs", a_note_is_found_with_its_urls, NULL);
-    test_add("closing brings the file `end` to disk", closing_brings_the_file_end_to_disk, NULL);
+    test_add("closing brings the manifest to disk", closing_brings_the_manifest_to_disk, NULL);
     return test_run("power_note", argc, argv);
 }

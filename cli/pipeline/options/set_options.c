@@ -259,7 +259,7 @@ static bool is_remains(const char *name)
 {
     size_t length = strlen(name);
 
-    return strcmp(name, "lock") == 0 || strcmp(name, "end") == 0 || strcmp(name, "end.new") == 0 ||
+    return strcmp(name, "lock") == 0 || strcmp(name, "manifest") == 0 || strcmp(name, "manifest.new") == 0 ||
            strncmp(name, "log.", 4) == 0 ||
            (strncmp(name, "set.", 4) == 0 && length > 4 && strcmp(name + length - 4, ".new") == 0);
 }

@@ -1,5 +1,5 @@
 urls a b c d e f | make_state --kind hashset good
-for name in snapshot log head cut end missing none gone crash; do
+for name in snapshot log head cut manifest missing none gone crash; do
     cp -r good $name
 done
 try vidi check good
@@ -33,10 +33,10 @@ echo "-- a log that is gone, and all of them"
 rm missing/log.0000000000000001
 try vidi check missing
 vidi info missing | grep ^damage
-echo "-- the file end"
-damage end/end 100
-try vidi check end
-rm none/end
+echo "-- the manifest"
+damage manifest/manifest 100
+try vidi check manifest
+rm none/manifest
 try vidi check none
 echo "-- what a crash has left of a last write is not damage"
 printf 'half a rec' >> crash/log.0000000000000001
@@ -45,8 +45,8 @@ try vidi check -q crash
 vidi info crash | sed -n '/^snapshot/,$p'
 echo "-- what is damaged is not written to, and can be asked"
 urls a b c d e f > in
-find cut end missing -type f ! -name lock -exec md5sum {} + | sort > before
-for name in cut end missing; do
+find cut manifest missing -type f ! -name lock -exec md5sum {} + | sort > before
+for name in cut manifest missing; do
     try vidi -s $name in
     try vidi remove $name in
     try vidi rotate $name
@@ -54,7 +54,7 @@ for name in cut end missing; do
     try vidi has -q $name in
     try vidi -n -s $name in
 done
-find cut end missing -type f ! -name lock -exec md5sum {} + | sort | cmp - before && echo untouched
+find cut manifest missing -type f ! -name lock -exec md5sum {} + | sort | cmp - before && echo untouched
 try vidi export cut file
 try vidi merge new cut
 [ ! -e file ] && [ ! -e new ] && echo "neither was made"
@@ -64,8 +64,8 @@ try vidi check file
 rm file
 try vidi -s cut --accept-damage in
 try vidi check cut
-try vidi remove --accept-damage end in
-try vidi check end
+try vidi remove --accept-damage manifest in
+try vidi check manifest
 try vidi merge --accept-damage missing good
 try vidi check missing
 echo "-- the snapshot is gone"

@@ -170,13 +170,13 @@ static void flipped_bits_of_the_archive_are_found(void **state)
 }
 
 /*
- * The number of the process that has the set locked; and `end`, of which one copy counts if the other was torn
- * (tests/durable/test_torn_end.c).
+ * The number of the process that has the set locked; and `manifest`, of which one copy counts if the other was torn
+ * (tests/durable/test_torn_manifest.c).
  */
 static bool does_no_harm(const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
-    return strcmp(name, "lock") == 0 || strcmp(name, "end") == 0;
+    return strcmp(name, "lock") == 0 || strcmp(name, "manifest") == 0;
 }
 
 static void flipped_bits_of_the_set_are_found(void **state)
