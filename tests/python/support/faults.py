@@ -62,12 +62,16 @@ class NeverAnswersTrueForOne(Wrapper):
 
 
 class AsksBeforeItAdds(Wrapper):
-    """Looks right in one thread, but two threads can both be told True."""
+    """Looks right in one thread, but two threads can both be told True. It waits for that only until it has happened."""
+
+    happened = False
 
     def add(self, link):
         answer = link not in self.inner
-        pause()
-        self.inner.add(link)
+        if answer and not self.happened:
+            pause()
+        if not self.inner.add(link) and answer:
+            self.happened = True
         return answer
 
 
