@@ -4,18 +4,21 @@
 # "N passed, N failed, N skipped".
 #
 # CMakePresets.json says which tests each run includes, and with how many URLs. Slow tests do not fail: the limit of an
-# hour only makes sure that a test that hangs is reported.
+# hour only makes sure that a test that hangs is reported. Warnings of the compiler are errors. With `ci`, the checks of
+# lint.sh run as well; nothing else differs. VIDI_TESTDATA names the folder with public test data; without it, a folder
+# `shared` beside the repository is used.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-# In CI, warnings are errors, and the checks of lint.sh count as tests.
-werror=OFF
-[ "${1-}" != ci ] || werror=ON
+if [ ! "${VIDI_TESTDATA-}" ] && [ -d ../shared ]; then
+    VIDI_TESTDATA=$(cd ../shared && pwd)
+    export VIDI_TESTDATA
+fi
 
 # build CONFIGURE-PRESET BUILD-PRESET: prints nothing unless it fails.
 build() {
     local log
-    log=$(cmake --preset "$1" -DVIDI_TESTS=ON "-DVIDI_WERROR=$werror" 2>&1 && cmake --build --preset "$2" 2>&1) && return
+    log=$(cmake --preset "$1" -DVIDI_TESTS=ON -DVIDI_WERROR=ON 2>&1 && cmake --build --preset "$2" 2>&1) && return
     echo "$log" >&2
     return 1
 }
