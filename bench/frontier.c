@@ -19,7 +19,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "crawler/ledger/ledger.h"
+#include "crawler/database/database.h"
 
 #define PIECE 50000u /* URLs in a transaction: 250 ms at 200,000 a second */
 #define TEXT_ROOM 96
@@ -29,7 +29,7 @@
 typedef struct job {
     uint64_t n, hosts;
     uint64_t sorted_at; /* so many unsorted URLs are sorted together */
-    ledger *book;
+    crawl_db *db;
     frontier *queue;
     char *text; /* of a piece of URLs */
     frontier_url *urls;
@@ -72,8 +72,8 @@ static void make_piece(job *of, uint64_t from, size_t count)
 static bool sort_all(job *of)
 {
     double before = waited(), start = bench_now();
-    bool fine = ledger_begin(of->book) == VIDI_OK && frontier_sort(of->queue, UINT64_MAX) == VIDI_OK &&
-                ledger_commit(of->book) == VIDI_OK;
+    bool fine =
+        db_begin(of->db) == VIDI_OK && frontier_sort(of->queue, UINT64_MAX) == VIDI_OK && db_commit(of->db) == VIDI_OK;
     clock_off(of, &of->sorting, start, before);
     return fine;
 }
@@ -81,10 +81,10 @@ static bool sort_all(job *of)
 static bool add_piece(job *of, size_t count)
 {
     double before = waited(), start = bench_now();
-    bool fine = ledger_begin(of->book) == VIDI_OK;
+    bool fine = db_begin(of->db) == VIDI_OK;
     for (size_t i = 0; fine && i < count; i++)
         fine = frontier_add(of->queue, &of->urls[i]) == VIDI_OK;
-    fine = fine && ledger_commit(of->book) == VIDI_OK;
+    fine = fine && db_commit(of->db) == VIDI_OK;
     clock_off(of, &of->adding, start, before);
     return fine;
 }
@@ -117,17 +117,17 @@ static bool take_all(job *of)
     double before = waited(), start = bench_now();
     frontier_block block = {0};
     uint64_t host = 0, taken = 0, committed = 0;
-    int code = ledger_begin(of->book);
+    int code = db_begin(of->db);
     while (code == VIDI_OK && (code = frontier_host(of->queue, 0, host, &host)) == VIDI_OK) {
         if (!take_host(of, host++, &block, &taken))
             code = VIDI_EIO;
         if (code == VIDI_OK && taken - committed >= PIECE) {
             committed = taken;
-            code = ledger_commit(of->book);
-            code = code ? code : ledger_begin(of->book);
+            code = db_commit(of->db);
+            code = code ? code : db_begin(of->db);
         }
     }
-    bool fine = code == VIDI_EABSENT && ledger_commit(of->book) == VIDI_OK && taken == of->n;
+    bool fine = code == VIDI_EABSENT && db_commit(of->db) == VIDI_OK && taken == of->n;
     clock_off(of, &of->taking, start, before);
     bytes_free(&block.text);
     return fine;
@@ -140,20 +140,20 @@ static bool run_job(job *of, const char *path)
     double cpu = bench_cpu_now();
     of->text = malloc((size_t)PIECE * TEXT_ROOM);
     of->urls = malloc(PIECE * sizeof *of->urls);
-    if (!of->text || !of->urls || ledger_open(&of->book, path, LEDGER_WRITE, false, why) != VIDI_OK) {
+    if (!of->text || !of->urls || db_open(&of->db, path, DB_WRITE, false, why) != VIDI_OK) {
         fprintf(stderr, "frontier: %s\n", why);
         return false;
     }
-    of->queue = ledger_frontier(of->book);
+    of->queue = db_frontier(of->db);
     bool fine = add_all(of) && take_all(of);
     if (!fine)
-        fprintf(stderr, "frontier: %s\n", ledger_error(of->book));
+        fprintf(stderr, "frontier: %s\n", db_error(of->db));
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     printf("%d %.1f %.1f %.1f %.1f %.1f %ld\n", fine, of->adding / (double)of->n, of->sorting / (double)of->n,
            of->taking / (double)of->n, of->waiting / (double)of->n, (bench_cpu_now() - cpu) / (double)of->n,
            usage.ru_maxrss);
-    ledger_close(of->book);
+    db_close(of->db);
     return fine;
 }
 
@@ -178,7 +178,7 @@ int bench_frontier_alone(const char *what)
 static const struct load {
     const char *name;
     uint64_t hosts;
-} loads[BENCH_FRONTIER_ROWS] = {{"frontier-1e3-hosts", 1000}, {"frontier-1e6-hosts", 1000000}};
+} url_blocks[BENCH_FRONTIER_ROWS] = {{"frontier-1e3-hosts", 1000}, {"frontier-1e6-hosts", 1000000}};
 
 static void remove_database(const char *folder)
 {
@@ -237,7 +237,7 @@ void bench_frontier_measure(bench_run *run)
         return;
     }
     for (size_t i = 0; i < BENCH_FRONTIER_ROWS; i++)
-        measure_row(&run->frontier[i], &loads[i], run->quick, folder);
+        measure_row(&run->frontier[i], &url_blocks[i], run->quick, folder);
     rmdir(folder);
 }
 

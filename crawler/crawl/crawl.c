@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "crawler/crawl/inside.h"
+#include "crawler/crawl/crawl_state.h"
 
 enum { MAX_HEAD = 256 << 10 }; /* bytes of the head of a response */
 
@@ -40,9 +40,9 @@ static bool has_ended_as(crawl *of, crawl_ending ending)
 
 static void wake_all(crawl *of)
 {
-    if (of->fetcher)
-        fetch_wake(of->fetcher);
-    mailbox_poke(&of->to_keeper);
+    if (of->downloader)
+        fetch_wake(of->downloader);
+    message_queue_wake(&of->to_storage);
 }
 
 void crawl_end_as(crawl *of, crawl_ending ending)
@@ -118,20 +118,20 @@ int crawl_explain(char *why, int error, const char *format, ...)
     return error;
 }
 
-/* ---- parcels ---- */
+/* ---- messages ---- */
 
-void crawl_to_keeper(crawl *of, parcels *list)
+void crawl_to_storage(crawl *of, messages *list)
 {
-    if (list->first && !mailbox_put(&of->to_keeper, list))
-        parcels_free(list);
+    if (list->first && !message_queue_put(&of->to_storage, list))
+        messages_free(list);
 }
 
-void crawl_handled(crawl *of, size_t parcels)
+void crawl_handled(crawl *of, size_t messages)
 {
-    if (parcels == 0 || atomic_fetch_sub(&of->busy, (long)parcels) != (long)parcels)
+    if (messages == 0 || atomic_fetch_sub(&of->busy, (long)messages) != (long)messages)
         return;
     if (of->clock.skip)
-        fetch_wake(of->fetcher); /* the clock may jump now */
+        fetch_wake(of->downloader); /* the clock may jump now */
 }
 
 /* ---- opening ---- */
@@ -261,7 +261,7 @@ static int open_fetcher(crawl *of, char *why)
                             .resolver_context = o->resolver_context,
                             .clock = &of->clock};
     if (error == VIDI_OK)
-        error = fetch_open(&of->fetcher, &wanted);
+        error = fetch_open(&of->downloader, &wanted);
     if (error == VIDI_EIO && o->ca_file)
         return crawl_explain(why, error, "--ca-file: no certificates can be read from %s", o->ca_file);
     if (error == VIDI_ECANNOT)
@@ -269,18 +269,18 @@ static int open_fetcher(crawl *of, char *why)
     return error ? crawl_explain(why, error, "cannot start the downloader: %s", vidi_strerror(error)) : VIDI_OK;
 }
 
-/* Locks and mailboxes: all or none. */
+/* Locks and message queues: all or none. */
 static int open_threads(crawl *of)
 {
     if (pthread_mutex_init(&of->about, NULL) != 0)
         return VIDI_ESYSTEM;
-    if (mailbox_open(&of->to_readers) == VIDI_OK) {
-        if (mailbox_open(&of->to_keeper) == VIDI_OK) {
-            if (mailbox_open(&of->to_spider) == VIDI_OK)
+    if (message_queue_open(&of->to_parsers) == VIDI_OK) {
+        if (message_queue_open(&of->to_storage) == VIDI_OK) {
+            if (message_queue_open(&of->to_fetcher) == VIDI_OK)
                 return VIDI_OK;
-            mailbox_destroy(&of->to_keeper);
+            message_queue_destroy(&of->to_storage);
         }
-        mailbox_destroy(&of->to_readers);
+        message_queue_destroy(&of->to_parsers);
     }
     pthread_mutex_destroy(&of->about);
     return VIDI_ESYSTEM;
@@ -330,16 +330,16 @@ void crawl_close(crawl *of)
 {
     if (!of)
         return;
-    fetch_close(of->fetcher);
+    fetch_close(of->downloader);
     resume_close(of);
     scope_close(of->scope);
     seeds_free(of);
-    parcels_free(&of->to_readers.list);
-    parcels_free(&of->to_keeper.list);
-    parcels_free(&of->to_spider.list);
-    mailbox_destroy(&of->to_readers);
-    mailbox_destroy(&of->to_keeper);
-    mailbox_destroy(&of->to_spider);
+    messages_free(&of->to_parsers.list);
+    messages_free(&of->to_storage.list);
+    messages_free(&of->to_fetcher.list);
+    message_queue_destroy(&of->to_parsers);
+    message_queue_destroy(&of->to_storage);
+    message_queue_destroy(&of->to_fetcher);
     pthread_mutex_destroy(&of->about);
     free(of->agent);
     free(of);
@@ -365,21 +365,21 @@ static crawl_end result_of(crawl *of)
 
 static void run_threads(crawl *of)
 {
-    readers *reading = NULL;
-    pthread_t keeper;
+    parsers *reading = NULL;
+    pthread_t storage;
 
-    atomic_store(&of->busy, 1); /* the keeper's first look at the frontier */
-    if (readers_start(&reading, of) != VIDI_OK || pthread_create(&keeper, NULL, keeper_run, of) != 0) {
+    atomic_store(&of->busy, 1); /* the storage thread's first look at the frontier */
+    if (parsers_start(&reading, of) != VIDI_OK || pthread_create(&storage, NULL, storage_run, of) != 0) {
         crawl_fail(of, "cannot start threads: the machine's limits do not allow it");
-        mailbox_close(&of->to_readers);
-        readers_join(reading);
+        message_queue_close(&of->to_parsers);
+        parsers_join(reading);
         return;
     }
-    spider_run(of);
-    mailbox_close(&of->to_readers);
-    readers_join(reading);
-    mailbox_close(&of->to_keeper);
-    pthread_join(keeper, NULL);
+    fetcher_run(of);
+    message_queue_close(&of->to_parsers);
+    parsers_join(reading);
+    message_queue_close(&of->to_storage);
+    pthread_join(storage, NULL);
 }
 
 crawl_end crawl_run(crawl *of)

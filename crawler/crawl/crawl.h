@@ -1,14 +1,14 @@
 /*
  * A crawl: from seeds to an archive, each page once, through crashes.
  *
- *   keeper thread     seen-set, archive, database: one batch after the other; hands blocks of URLs to the spider
- *   spider thread     names, robots.txt, politeness, requests
- *   reader threads    unpack, find links, pack records
+ *   fetcher thread    host names, robots.txt, politeness, requests
+ *   parser threads    unpack, find links, pack records
+ *   storage thread    seen-set, archive, database: one batch after the other; hands blocks of URLs to the fetcher
  *
  * A batch is committed in this order: the links are added to the set; the archive and the output file are written and
  * synced; one transaction of the database; vidi_commit_note. So after a crash the archive is never behind the database,
  * nor the database behind the set, and opening the crawl again brings the three together. If the order does not hold,
- * because one of them was damaged or comes from another time, the crawl is refused: pair.c.
+ * because one of them was damaged or comes from another time, the crawl is refused: consistency.c.
  */
 #ifndef VIDI_CRAWLER_CRAWL_CRAWL_H
 #define VIDI_CRAWLER_CRAWL_CRAWL_H
@@ -20,7 +20,7 @@
 #include "crawler/base/bytes.h"
 #include "crawler/base/crawl_clock.h"
 #include "crawler/fetch/fetch.h"
-#include "crawler/ledger/ledger.h"
+#include "crawler/database/database.h"
 #include "crawler/scope/scope.h"
 #include "vidi/vidi.h"
 
@@ -30,7 +30,7 @@ typedef struct crawl_outcome {
     uint32_t depth;
     frontier_kind kind;
     vidi_str referrer; /* ptr NULL: none */
-    ledger_outcome row;
+    db_outcome row;
 } crawl_outcome;
 
 typedef struct crawl_options {
@@ -60,7 +60,7 @@ typedef struct crawl_options {
     bool resources, check;
     bool no_store, no_sitemaps;
 
-    /* Manners. */
+    /* Politeness. */
     const char *agent;   /* product token; NULL: "vidi" */
     const char *contact; /* a mail address or a page; NULL: none, and public addresses are refused */
     int64_t delay;       /* milliseconds; negative: the default rule */

@@ -14,14 +14,14 @@
 
 #include "common/files.h"
 
-int output_note_read(ledger *from, output_note *note, uint64_t *digest)
+int output_note_read(crawl_db *from, output_note *note, uint64_t *digest)
 {
     bytes text = {0};
     int64_t sum = 0;
-    int error = ledger_get_text(from, "output_note", &text);
+    int error = db_get_text(from, "output_note", &text);
 
     if (error == VIDI_OK)
-        error = ledger_get(from, "output_digest", &sum);
+        error = db_get(from, "output_digest", &sum);
     if (error == VIDI_EABSENT)
         error = VIDI_OK;
     if (error == VIDI_OK)
@@ -33,13 +33,13 @@ int output_note_read(ledger *from, output_note *note, uint64_t *digest)
     return error;
 }
 
-static int note_write(ledger *to, const output_note *note, uint64_t digest)
+static int note_write(crawl_db *to, const output_note *note, uint64_t digest)
 {
     char text[OUTPUT_NOTE_ROOM];
 
     output_note_print(note, text);
-    int error = ledger_set_text(to, "output_note", (vidi_str){text, strlen(text)});
-    return error ? error : ledger_set(to, "output_digest", (int64_t)digest);
+    int error = db_set_text(to, "output_note", (vidi_str){text, strlen(text)});
+    return error ? error : db_set(to, "output_digest", (int64_t)digest);
 }
 
 /* ---- opening ---- */
@@ -52,7 +52,7 @@ static int code_of(output_result result)
                                       : VIDI_EIO;
 }
 
-static int open_file(output *of, const char *path, const char *folder, ledger *from)
+static int open_file(output *of, const char *path, const char *folder, crawl_db *from)
 {
     output_terms terms = {.owner = "this crawl",
                           .folder = folder,
@@ -65,7 +65,7 @@ static int open_file(output *of, const char *path, const char *folder, ledger *f
     int error = output_note_read(from, &had, &of->digest);
 
     if (error) {
-        snprintf(of->file.why, sizeof of->file.why, "%s", ledger_error(from));
+        snprintf(of->file.why, sizeof of->file.why, "%s", db_error(from));
         return error;
     }
     bool is_new = access(path, F_OK) != 0;
@@ -85,7 +85,7 @@ static int open_file(output *of, const char *path, const char *folder, ledger *f
     return code_of(result);
 }
 
-int output_open(output *of, const char *path, const char *folder, ledger *from)
+int output_open(output *of, const char *path, const char *folder, crawl_db *from)
 {
     struct stat about;
 
@@ -154,7 +154,7 @@ int output_sync(output *of)
     return write_failed(of);
 }
 
-static int close_note(ledger *to)
+static int close_note(crawl_db *to)
 {
     output_note had;
     uint64_t digest;
@@ -175,7 +175,7 @@ static void name_inside_folder(const output *of, output_note *note)
         memmove(note->path, note->path + n + 1, strlen(note->path) - n);
 }
 
-int output_commit(output *of, ledger *to, bool ends)
+int output_commit(output *of, crawl_db *to, bool ends)
 {
     uint64_t length = of->file.start + of->written;
     output_note note;

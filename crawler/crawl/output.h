@@ -11,7 +11,7 @@
 
 #include "common/output_file.h"
 #include "crawler/base/bytes.h"
-#include "crawler/ledger/ledger.h"
+#include "crawler/database/database.h"
 
 typedef struct output {
     output_file file;
@@ -25,7 +25,7 @@ typedef struct output {
  * What the database has: the empty note if no run has written lines to a file. The path of a file in the crawl's folder
  * begins there, as the two are moved and copied together.
  */
-int output_note_read(ledger *from, output_note *note, uint64_t *digest);
+int output_note_read(crawl_db *from, output_note *note, uint64_t *digest);
 
 /*
  * Opens the file of the crawl in `folder`, and cuts off lines that were not committed, which file.why then says. path
@@ -33,7 +33,7 @@ int output_note_read(ledger *from, output_note *note, uint64_t *digest);
  * shorter than the database says, whose committed bytes differ, or that others have appended to, is refused. (A copy is
  * accepted, because a crawl may be moved to another disk.) VIDI_OK, or an error with a sentence in file.why.
  */
-int output_open(output *of, const char *path, const char *folder, ledger *from);
+int output_open(output *of, const char *path, const char *folder, crawl_db *from);
 bool output_is_open(const output *of);
 void output_close(output *of);
 
@@ -46,6 +46,6 @@ int output_sync(output *of);
  * run has left open, so that lines which others append to the file later are not cut off. `ends`: this run writes no
  * more. VIDI_EDIFFERS: others have changed the file.
  */
-int output_commit(output *of, ledger *to, bool ends);
+int output_commit(output *of, crawl_db *to, bool ends);
 
 #endif

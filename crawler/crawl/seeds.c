@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "crawler/base/url_parts.h"
-#include "crawler/crawl/inside.h"
+#include "crawler/crawl/crawl_state.h"
 
 enum { SEED_MOST = 1 << 16, SHOWN_MOST = 200 }; /* bytes of a seed; of a seed in a message */
 

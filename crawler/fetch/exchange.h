@@ -3,12 +3,12 @@
  *
  *     request.c     a request becomes an exchange, and the exchange options of libcurl
  *     response.c    what comes back is collected; what went wrong is put into words
- *     fetcher.c     the loop: queues, timers, events
+ *     downloader.c     the loop: queues, timers, events
  *     libcurl.h     libcurl, loaded when it is needed
  *     sockets.h     which sockets libcurl waits for
  *     pool.h        exchanges that are used again
  *     guard.h       which addresses are permitted
- *     names.h       the cache of addresses
+ *     dns_cache.h       the cache of addresses
  */
 #ifndef VIDI_CRAWLER_FETCH_EXCHANGE_H
 #define VIDI_CRAWLER_FETCH_EXCHANGE_H
@@ -29,7 +29,7 @@ typedef struct exchange {
     char *target;               /* path and query: what it sends */
     char connect_to[64];        /* "::192.0.2.1:" */
     struct curl_slist to;       /* the same, for libcurl */
-    struct curl_slist *headers; /* all but those that libcurl makes; NULL: the fetcher's */
+    struct curl_slist *headers; /* all but those that libcurl makes; NULL: the downloader's */
     bytes text;                 /* what origin, target and the headers point into */
 } exchange;
 

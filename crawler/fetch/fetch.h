@@ -2,7 +2,7 @@
  * Fetches URLs over HTTP/1.1, many at a time, in one thread, with libcurl. Names are resolved by a pool of threads, so
  * that the address is known before anything is sent: politeness and safety need it.
  *
- *     fetch_name(f, host, item);               the address of a host, from a cache of five minutes
+ *     fetch_resolve(f, host, item);               the address of a host, from a cache of five minutes
  *     fetch_start(f, &request);                begins a request to that address
  *     while (fetch_wait(f, 100, &event) > 0)   addresses and responses, as they arrive
  *         …
@@ -94,23 +94,25 @@ typedef struct fetch_options {
     const crawl_clock *clock; /* for the cache of names and for dates; copied; NULL: the machine's */
 } fetch_options;
 
-typedef struct fetcher fetcher;
+typedef struct downloader downloader;
 
 /*
  * VIDI_OK, VIDI_EMEMORY, VIDI_ESYSTEM, VIDI_EIO (ca_file cannot be read), VIDI_EARGUMENT (a control character in the
  * agent), or VIDI_ECANNOT (libcurl cannot be loaded). The options are copied.
  */
-int fetch_open(fetcher **made, const fetch_options *options);
+int fetch_open(downloader **made, const fetch_options *options);
 /* Ends all requests; their items are not reported. Waits for names that are being looked up this moment. */
-void fetch_close(fetcher *of);
+void fetch_close(downloader *of);
 
-/* Asks for the address of a host ("example.org", "192.0.2.1", "[::1]"); an event FETCH_NAMED will bring the answer. */
-int fetch_name(fetcher *of, vidi_str host, void *item);
+/*
+ * Asks for the address of a host ("example.org", "192.0.2.1", "[::1]"); an event FETCH_RESOLVED will bring the answer.
+ */
+int fetch_resolve(downloader *of, vidi_str host, void *item);
 
 typedef struct fetch_request {
     void *item;            /* the caller's; returned with the event */
     vidi_str url;          /* serialised, http or https; copied */
-    fetch_address address; /* to connect to, from FETCH_NAMED */
+    fetch_address address; /* to connect to, from FETCH_RESOLVED */
     bool head;             /* HEAD instead of GET */
     /* Further header lines without line ends, such as the user's --header. Their values are masked in `sent`. */
     const char *const *headers;
@@ -126,7 +128,7 @@ typedef struct fetch_request {
  * not a serialised http or https URL, there is no address, or a header is not "Name: value" in one line or is not the
  * caller's to set (Host, and those that say where a message ends).
  */
-int fetch_start(fetcher *of, const fetch_request *request);
+int fetch_start(downloader *of, const fetch_request *request);
 
 typedef struct fetch_response {
     void *item;
@@ -146,12 +148,12 @@ typedef struct fetch_response {
 /* Any thread may call it, even after fetch_close. */
 void fetch_response_free(fetch_response *response);
 
-typedef enum fetch_event_kind { FETCH_NAMED, FETCH_DONE } fetch_event_kind;
+typedef enum fetch_event_kind { FETCH_RESOLVED, FETCH_DONE } fetch_event_kind;
 
 typedef struct fetch_event {
     fetch_event_kind kind;
     void *item;
-    /* FETCH_NAMED */
+    /* FETCH_RESOLVED */
     fetch_address address; /* the one to use: the first that is allowed, or the next if nobody answered there */
     fetch_failure failure; /* FETCH_FINE, FETCH_NAME or FETCH_ADDRESS */
     bool may_pass;         /* as of a response */
@@ -164,15 +166,15 @@ typedef struct fetch_event {
  * Waits at most `ms` milliseconds for an event (0: does not wait). 1: there is one. 0: time is up, or fetch_wake was
  * called. Negative: an error.
  */
-int fetch_wait(fetcher *of, int64_t ms, fetch_event *event);
+int fetch_wait(downloader *of, int64_t ms, fetch_event *event);
 
-/* Ends a fetch_wait. The only function of a fetcher that other threads may call. */
-void fetch_wake(fetcher *of);
+/* Ends a fetch_wait. The only function of a downloader that other threads may call. */
+void fetch_wake(downloader *of);
 
 /* Number of requests and questions for names that are not reported yet. */
-size_t fetch_running(const fetcher *of);
+size_t fetch_running(const downloader *of);
 
 /* Bytes of heads and bodies that have arrived and are not reported yet. */
-uint64_t fetch_held(const fetcher *of);
+uint64_t fetch_held(const downloader *of);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * libcurl is loaded when the first fetcher is opened, not when the program starts: with it come some 25 further
+ * libcurl is loaded when the first downloader is opened, not when the program starts: with it come some 25 further
  * libraries, which would double the time that every start of vidi takes, also of commands that fetch nothing.
  */
 #ifndef VIDI_CRAWLER_FETCH_LIBCURL_H

@@ -13,7 +13,7 @@ struct exchange_pool {
     _Atomic(queue_link *) back; /* those that came back */
     queue_link *spare;          /* those that were taken from there */
     atomic_size_t waiting;      /* in both */
-    atomic_size_t users;        /* exchanges, wherever they are, and the fetcher */
+    atomic_size_t users;        /* exchanges, wherever they are, and the downloader */
     atomic_bool is_closed;
 };
 

@@ -1,5 +1,5 @@
 /*
- * The frontier's table of URLs, and what is kept in memory beside it: see frontier.h. The queue is in shelves.c,
+ * The frontier's table of URLs, and what is kept in memory beside it: see frontier.h. The queue is in segments.c,
  * sorting in sorting.c, reading ahead in windows.c, the format of blocks in blocks.c.
  */
 #include "crawler/frontier/frontier.h"
@@ -10,15 +10,15 @@
 #include "crawler/base/sql.h"
 #include "crawler/frontier/frontier_state.h"
 
-enum { RESERVED = 8 }; /* bytes of a page that the ledger keeps for a checksum */
+enum { RESERVED = 8 }; /* bytes of a page that the database keeps for a checksum */
 
 static const char tables[] =
     "CREATE TABLE IF NOT EXISTS urls (id INTEGER PRIMARY KEY, url TEXT NOT NULL, host INTEGER NOT NULL,"
     " depth INTEGER NOT NULL, hops INTEGER NOT NULL, kind INTEGER NOT NULL, referrer INTEGER NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS shelves (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);"
-    "CREATE TABLE IF NOT EXISTS queue (shelf INTEGER NOT NULL, level INTEGER NOT NULL, host INTEGER NOT NULL,"
+    "CREATE TABLE IF NOT EXISTS segments (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS queue (segment INTEGER NOT NULL, level INTEGER NOT NULL, host INTEGER NOT NULL,"
     " block INTEGER NOT NULL, count INTEGER NOT NULL, urls BLOB NOT NULL,"
-    " PRIMARY KEY (shelf, level, host, block)) WITHOUT ROWID;";
+    " PRIMARY KEY (segment, level, host, block)) WITHOUT ROWID;";
 
 static const char *const texts[FRONTIER_STATEMENTS] = {
     [FRONTIER_ADD] = "INSERT INTO urls (url, host, depth, hops, kind, referrer) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -26,16 +26,16 @@ static const char *const texts[FRONTIER_STATEMENTS] = {
     [FRONTIER_TEXT] = "SELECT url FROM urls WHERE id = ?1",
     [FRONTIER_SINCE] = "SELECT id, url FROM urls WHERE id > ?1 ORDER BY id",
     [FRONTIER_UNSORTED] = "SELECT id, url, host, depth, hops, kind, referrer FROM urls WHERE id > ?1 ORDER BY id",
-    [FRONTIER_PUT] = "INSERT INTO queue (shelf, level, host, block, count, urls) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [FRONTIER_PUT] = "INSERT INTO queue (segment, level, host, block, count, urls) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [FRONTIER_AHEAD] = ("SELECT host, block, count, urls FROM queue"
-                        " WHERE shelf = ?1 AND level = ?2 AND (host, block) >= (?3, ?4) ORDER BY host, block"),
+                        " WHERE segment = ?1 AND level = ?2 AND (host, block) >= (?3, ?4) ORDER BY host, block"),
     [FRONTIER_QUEUED] = "SELECT block, count, urls FROM queue",
-    [FRONTIER_LEVEL] = "SELECT level FROM queue WHERE shelf = ?1 AND level >= ?2 ORDER BY level",
+    [FRONTIER_LEVEL] = "SELECT level FROM queue WHERE segment = ?1 AND level >= ?2 ORDER BY level",
     [FRONTIER_DROP] = ("DELETE FROM queue"
-                       " WHERE shelf = ?1 AND level = ?2 AND (host, block) >= (?3, ?4) AND (host, block) < (?5, ?6)"),
-    [FRONTIER_SHELVES] = "SELECT first, last FROM shelves ORDER BY first",
-    [FRONTIER_SHELF_PUT] = "INSERT OR REPLACE INTO shelves (first, last) VALUES (?1, ?2)",
-    [FRONTIER_SHELF_DROP] = "DELETE FROM shelves WHERE first = ?1",
+                       " WHERE segment = ?1 AND level = ?2 AND (host, block) >= (?3, ?4) AND (host, block) < (?5, ?6)"),
+    [FRONTIER_SEGMENTS] = "SELECT first, last FROM segments ORDER BY first",
+    [FRONTIER_SEGMENT_PUT] = "INSERT OR REPLACE INTO segments (first, last) VALUES (?1, ?2)",
+    [FRONTIER_SEGMENT_DROP] = "DELETE FROM segments WHERE first = ?1",
 };
 
 /* ---- errors and statements ---- */
@@ -91,9 +91,9 @@ static int load(frontier *of)
 {
     int error = load_last(of);
     if (!error)
-        error = prepare(of, FRONTIER_SHELVES);
+        error = prepare(of, FRONTIER_SEGMENTS);
     if (!error)
-        error = shelves_load(of);
+        error = segments_load(of);
     if (!error)
         of->stale = false;
     return error;
@@ -150,7 +150,7 @@ int frontier_open(frontier **made, sqlite3 *db, bool by_level)
         return VIDI_EMEMORY;
     of->db = db;
     of->by_level = by_level;
-    of->shelf_least = SHELF_LEAST;
+    of->segment_least = SEGMENT_LEAST;
     int error = sqlite3_db_readonly(db, "main") == 1 ? VIDI_OK : sql_execute(db, tables);
     if (!error)
         error = load_page_size(of);
@@ -169,8 +169,8 @@ void frontier_close(frontier *of)
         return;
     for (size_t i = 0; i < FRONTIER_STATEMENTS; i++)
         sqlite3_finalize(of->statements[i]);
-    shelves_free(of);
-    free(of->shelves);
+    segments_free(of);
+    free(of->segments);
     free(of);
 }
 

@@ -9,11 +9,12 @@
  * Everything happens in the database and the transaction of the caller. Memory does not grow with the number of URLs.
  *
  *   urls     id, url, host, depth, hops, kind, referrer     append-only
- *   shelves  first, last                                    which ids are sorted; a shelf is a range of them
- *   queue    (shelf, level, host, block), count, urls       clustered by host: what a host needs lies together
+ *   segments  first, last                                    which ids are sorted; a segment is a range of them
+ *   queue    (segment, level, host, block), count, urls       clustered by host: what a host needs lies together
  *
- * Why shelves: inserting URLs of a million hosts in the order of their hosts touches every page of the queue. So each
- * large sort writes a new shelf from beginning to end, and older shelves stay as they are. Small sorts share a shelf.
+ * Why segments: inserting URLs of a million hosts in the order of their hosts touches every page of the queue. So each
+ * large sort writes a new segment from beginning to end, and older segments stay as they are. Small sorts share a
+ * segment.
  *
  * Functions return VIDI_OK, VIDI_EABSENT where it is named, or an error: VIDI_EMEMORY, VIDI_EIO, VIDI_ELIMIT (the disk
  * is full), VIDI_EBUSY, VIDI_EDAMAGED, VIDI_EARGUMENT (there is no transaction). frontier_error has the sentence. After
@@ -104,7 +105,7 @@ int frontier_next_level(frontier *of, uint32_t after, uint32_t *level);
 
 /*
  * Removes a block, when all of its URLs have an outcome. Must be in a transaction. Drops are collected: frontier_flush
- * writes them and must be called before the transaction is committed (ledger_commit does).
+ * writes them and must be called before the transaction is committed (db_commit does).
  */
 int frontier_drop(frontier *of, uint32_t level, uint64_t host, uint64_t number);
 int frontier_flush(frontier *of);

@@ -1,30 +1,30 @@
 /*
- * What the files of the frontier share: the shelves that are kept in memory, and the statements.
+ * What the files of the frontier share: the segments that are kept in memory, and the statements.
  *
- * A shelf is a range of ids, sorted by level, host and id. Shelves follow each other without gaps, so that the number
- * of a block, which is the id of its first URL, tells its shelf; and the blocks of a host are in the order of their ids
- * if the shelves are gone through from the first to the last.
+ * A segment is a range of ids, sorted by level, host and id. Segments follow each other without gaps, so that the
+ * number of a block, which is the id of its first URL, tells its segment; and the blocks of a host are in the order of
+ * their ids if the segments are gone through from the first to the last.
  */
 #ifndef VIDI_CRAWLER_FRONTIER_FRONTIER_STATE_H
 #define VIDI_CRAWLER_FRONTIER_FRONTIER_STATE_H
 
 #include "crawler/frontier/frontier.h"
 
-/* Where a block stands on a level of a shelf. */
+/* Where a block stands on a level of a segment. */
 typedef struct block_key {
     uint64_t host, number;
 } block_key;
 
 #define KEY_END ((block_key){INT64_MAX, INT64_MAX}) /* behind all blocks */
 
-/* A sort goes to the last shelf until that has so many URLs, or a sixteenth of all: so there are few shelves. */
-enum { SHELF_LEAST = 65536, SHELF_SHARE = 16 };
+/* A sort goes to the last segment until that has so many URLs, or a sixteenth of all: so there are few segments. */
+enum { SEGMENT_LEAST = 65536, SEGMENT_SHARE = 16 };
 
 enum { WINDOW_BLOCKS = 64, WINDOW_BYTES = 4096 };
 
 /*
- * A part of a shelf in memory: all blocks from `from` up to, but without, `end`. It is read with one statement, so that
- * going through many small hosts does not take one for each of them.
+ * A part of a segment in memory: all blocks from `from` up to, but without, `end`. It is read with one statement, so
+ * that going through many small hosts does not take one for each of them.
  */
 typedef struct window {
     bool known;
@@ -47,11 +47,11 @@ typedef struct dropped_range {
     block_key from, end;
 } dropped_range;
 
-typedef struct shelf {
+typedef struct segment {
     uint64_t first, last; /* ids */
     dropped_range dropped;
     window *ahead; /* NULL: nothing was read yet */
-} shelf;
+} segment;
 
 enum frontier_statement {
     FRONTIER_ADD,
@@ -64,22 +64,22 @@ enum frontier_statement {
     FRONTIER_LEVEL,
     FRONTIER_QUEUED,
     FRONTIER_DROP,
-    FRONTIER_SHELVES,
-    FRONTIER_SHELF_PUT,
-    FRONTIER_SHELF_DROP,
+    FRONTIER_SEGMENTS,
+    FRONTIER_SEGMENT_PUT,
+    FRONTIER_SEGMENT_DROP,
     FRONTIER_STATEMENTS
 };
 
 struct frontier {
     sqlite3 *db;
     bool by_level;
-    bool spoiled;   /* the transaction must not be committed */
-    bool stale;     /* what follows must be read again */
-    uint64_t last;  /* id of the last URL */
-    shelf *shelves; /* by their ids */
-    size_t shelf_count, shelf_room;
-    uint64_t shelf_least; /* URLs; tests make it smaller */
-    size_t block_bytes;   /* of the longest block that a page of the database can hold beside others */
+    bool spoiled;      /* the transaction must not be committed */
+    bool stale;        /* what follows must be read again */
+    uint64_t last;     /* id of the last URL */
+    segment *segments; /* by their ids */
+    size_t segment_count, segment_room;
+    uint64_t segment_least; /* URLs; tests make it smaller */
+    size_t block_bytes;     /* of the longest block that a page of the database can hold beside others */
     sqlite3_stmt *statements[FRONTIER_STATEMENTS];
     char error[256];
 };
@@ -95,24 +95,24 @@ int frontier_wrote(frontier *of, int code);
 /* Up to which id URLs are sorted. */
 uint64_t frontier_sorted(const frontier *of);
 
-/* Reads the shelves again. */
-int shelves_load(frontier *of);
-void shelves_free(frontier *of);
-/* The shelf that a sort of n URLs goes to: the last one or a new one, whose ids are then without end. */
-int shelves_open(frontier *of, uint64_t n, shelf **found);
-/* The shelf has all URLs up to this id; it is written down. Empty shelves before it are removed. */
-int shelves_close(frontier *of, shelf *last, uint64_t up_to);
+/* Reads the segments again. */
+int segments_load(frontier *of);
+void segments_free(frontier *of);
+/* The segment that a sort of n URLs goes to: the last one or a new one, whose ids are then without end. */
+int segments_open(frontier *of, uint64_t n, segment **found);
+/* The segment has all URLs up to this id; it is written down. Empty segments before it are removed. */
+int segments_close(frontier *of, segment *last, uint64_t up_to);
 
 /*
- * The first block at or behind a key; *found is NULL if there is none on this level of the shelf. It is good until the
- * next call for this shelf.
+ * The first block at or behind a key; *found is NULL if there is none on this level of the segment. It is good until
+ * the next call for this segment.
  */
-int window_find(frontier *of, shelf *on, uint32_t level, block_key key, struct window_block **found);
-/* Drops a block. It leaves the table at once, or with shelf_flush. */
-int window_drop(frontier *of, shelf *on, uint32_t level, block_key key);
+int window_find(frontier *of, segment *on, uint32_t level, block_key key, struct window_block **found);
+/* Drops a block. It leaves the table at once, or with segment_flush. */
+int window_drop(frontier *of, segment *on, uint32_t level, block_key key);
 /* Removes dropped blocks from the table. */
-int shelf_flush(frontier *of, shelf *on);
-/* Forgets what was read ahead, because the shelf has changed. */
-void window_forget(shelf *on);
+int segment_flush(frontier *of, segment *on);
+/* Forgets what was read ahead, because the segment has changed. */
+void window_forget(segment *on);
 
 #endif

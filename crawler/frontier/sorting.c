@@ -95,10 +95,11 @@ static int compare(const void *a, const void *b)
 
 /* ---- writing ---- */
 
-static int put_block(frontier *of, uint64_t shelf, const place *host, uint64_t number, size_t count, const bytes *urls)
+static int put_block(frontier *of, uint64_t segment, const place *host, uint64_t number, size_t count,
+                     const bytes *urls)
 {
     sqlite3_stmt *put = of->statements[FRONTIER_PUT];
-    sql_bind(put, 1, shelf);
+    sql_bind(put, 1, segment);
     sql_bind(put, 2, host->level);
     sql_bind(put, 3, host->host);
     sql_bind(put, 4, number);
@@ -109,7 +110,7 @@ static int put_block(frontier *of, uint64_t shelf, const place *host, uint64_t n
 }
 
 /* Makes one block from the places at `from`, which are of the same host; *taken tells how many URLs it has. */
-static int make_block(frontier *of, uint64_t shelf, sorting *from, const place *places, size_t n, size_t *taken)
+static int make_block(frontier *of, uint64_t segment, sorting *from, const place *places, size_t n, size_t *taken)
 {
     frontier_url urls[2];
     uint64_t number = 0;
@@ -133,21 +134,21 @@ static int make_block(frontier *of, uint64_t shelf, sorting *from, const place *
         count++;
     }
     *taken = count;
-    return put_block(of, shelf, places, number, count, &from->block);
+    return put_block(of, segment, places, number, count, &from->block);
 }
 
-static int put_host(frontier *of, uint64_t shelf, sorting *from, const place *places, size_t n)
+static int put_host(frontier *of, uint64_t segment, sorting *from, const place *places, size_t n)
 {
     size_t taken = 0;
     for (size_t done = 0; done < n; done += taken) {
-        int error = make_block(of, shelf, from, places + done, n - done, &taken);
+        int error = make_block(of, segment, from, places + done, n - done, &taken);
         if (error)
             return error;
     }
     return VIDI_OK;
 }
 
-static int put_all(frontier *of, uint64_t shelf, sorting *from)
+static int put_all(frontier *of, uint64_t segment, sorting *from)
 {
     int error = frontier_ready(of, FRONTIER_PUT);
     for (size_t i = 0, n; !error && i < from->count; i += n) {
@@ -155,7 +156,7 @@ static int put_all(frontier *of, uint64_t shelf, sorting *from)
         n = 1;
         while (i + n < from->count && host[n].host == host->host && host[n].level == host->level)
             n++;
-        error = put_host(of, shelf, from, host, n);
+        error = put_host(of, segment, from, host, n);
     }
     return error;
 }
@@ -165,15 +166,15 @@ static int put_all(frontier *of, uint64_t shelf, sorting *from)
 static int sort_some(frontier *of, uint64_t most, uint64_t *done)
 {
     sorting some = {0};
-    shelf *to = NULL;
+    segment *to = NULL;
     int error = gather(of, most, &some);
     if (!error && some.count) {
         qsort(some.places, some.count, sizeof *some.places, compare);
-        error = shelves_open(of, some.count, &to);
+        error = segments_open(of, some.count, &to);
         if (!error)
             error = put_all(of, to->first, &some);
         if (!error)
-            error = shelves_close(of, to, some.last);
+            error = segments_close(of, to, some.last);
     }
     *done = some.count;
     free_sorting(&some);

@@ -27,7 +27,7 @@ static bool covers(const window *of, uint32_t level, block_key key)
 
 /* ---- the table ---- */
 
-static int delete_range(frontier *of, const shelf *on, uint32_t level, block_key from, block_key end)
+static int delete_range(frontier *of, const segment *on, uint32_t level, block_key from, block_key end)
 {
     int error = frontier_ready(of, FRONTIER_DROP);
     if (error)
@@ -43,7 +43,7 @@ static int delete_range(frontier *of, const shelf *on, uint32_t level, block_key
     return error ? frontier_fail(of, error) : VIDI_OK;
 }
 
-int shelf_flush(frontier *of, shelf *on)
+int segment_flush(frontier *of, segment *on)
 {
     if (!on->dropped.any)
         return VIDI_OK;
@@ -77,12 +77,12 @@ static int read_rows(frontier *of, window *to, sqlite3_stmt *ask)
 }
 
 /* Reads what comes at or behind the key. */
-static int load(frontier *of, shelf *on, uint32_t level, block_key key)
+static int load(frontier *of, segment *on, uint32_t level, block_key key)
 {
     const dropped_range *dropped = &on->dropped;
     int error = VIDI_OK;
     if (dropped->any && (dropped->level != level || before(key, dropped->end)))
-        error = shelf_flush(of, on);
+        error = segment_flush(of, on);
     if (!error)
         error = frontier_ready(of, FRONTIER_AHEAD);
     if (error)
@@ -106,7 +106,7 @@ static int load(frontier *of, shelf *on, uint32_t level, block_key key)
 
 /* ---- in memory ---- */
 
-void window_forget(shelf *on)
+void window_forget(segment *on)
 {
     if (on->ahead)
         bytes_free(&on->ahead->text);
@@ -130,7 +130,7 @@ static size_t place_of(const window *in, block_key key)
     return low;
 }
 
-int window_find(frontier *of, shelf *on, uint32_t level, block_key key, struct window_block **found)
+int window_find(frontier *of, segment *on, uint32_t level, block_key key, struct window_block **found)
 {
     block_key asked = key;
     *found = NULL;
@@ -154,8 +154,8 @@ int window_find(frontier *of, shelf *on, uint32_t level, block_key key, struct w
     return VIDI_OK;
 }
 
-/* Everything around a dropped block that is gone, too, joins the range that the shelf remembers. */
-static int extend_range(frontier *of, shelf *on, size_t i)
+/* Everything around a dropped block that is gone, too, joins the range that the segment remembers. */
+static int extend_range(frontier *of, segment *on, size_t i)
 {
     window *in = on->ahead;
     size_t low = i, high = i + 1;
@@ -170,7 +170,7 @@ static int extend_range(frontier *of, shelf *on, size_t i)
 
     dropped_range *range = &on->dropped;
     if (range->any && (before(range->end, from) || before(end, range->from))) {
-        int error = shelf_flush(of, on);
+        int error = segment_flush(of, on);
         if (error)
             return error;
     }
@@ -182,7 +182,7 @@ static int extend_range(frontier *of, shelf *on, size_t i)
     return VIDI_OK;
 }
 
-int window_drop(frontier *of, shelf *on, uint32_t level, block_key key)
+int window_drop(frontier *of, segment *on, uint32_t level, block_key key)
 {
     window *in = on->ahead;
     size_t i = covers(in, level, key) ? place_of(in, key) : 0;

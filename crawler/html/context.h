@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "crawler/html/names.h"
+#include "crawler/html/tag_names.h"
 #include "crawler/html/tokenizer.h"
 
 /* An open element. */

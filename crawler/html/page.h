@@ -6,7 +6,7 @@
 #define VIDI_CRAWLER_HTML_PAGE_H
 
 #include "crawler/html/html.h"
-#include "crawler/html/names.h"
+#include "crawler/html/tag_names.h"
 #include "crawler/html/sniff.h"
 #include "crawler/html/tokenizer.h"
 

@@ -31,12 +31,12 @@ static int64_t add_times(int64_t time, int64_t span)
 
 static void address_changed(polite *of, polite_slot *address)
 {
-    const turns_node *first = turns_top(&address->waiting);
+    const timer_node *first = timer_top(&address->waiting);
 
     if (first && address->running < of->options.per_host)
-        turns_set(&of->due, &address->node, later_of(first->time, polite_slot_time(address)), first->order);
+        timer_set(&of->due, &address->node, later_of(first->time, polite_slot_time(address)), first->order);
     else
-        turns_remove(&of->due, &address->node);
+        timer_remove(&of->due, &address->node);
 }
 
 static void pair_changed(polite *of, polite_pair *pair)
@@ -45,9 +45,9 @@ static void pair_changed(polite *of, polite_pair *pair)
     polite_slot *name = pair->name, *address = pair->address;
 
     if (first && name->running < of->options.per_host)
-        turns_set(&address->waiting, &pair->node, later_of(first->since, polite_slot_time(name)), first->turn);
+        timer_set(&address->waiting, &pair->node, later_of(first->since, polite_slot_time(name)), first->turn);
     else
-        turns_remove(&address->waiting, &pair->node);
+        timer_remove(&address->waiting, &pair->node);
     address_changed(of, address);
 }
 
@@ -180,10 +180,10 @@ void *polite_next(polite *of, int64_t now)
 {
     of->now = later_of(of->now, now);
     polite_forget(of);
-    const turns_node *top = turns_top(&of->due);
+    const timer_node *top = timer_top(&of->due);
     if (!top || top->time > of->now)
         return NULL;
-    polite_pair *pair = (polite_pair *)turns_top(&((const polite_slot *)top)->waiting);
+    polite_pair *pair = (polite_pair *)timer_top(&((const polite_slot *)top)->waiting);
     polite_queue *queue = pair->wanting.first;
     polite_list_remove(&pair->wanting, queue);
     wait_from_now(of, queue);
@@ -241,7 +241,7 @@ void polite_back_off(polite *of, polite_queue *queue, int64_t until)
 
 int64_t polite_when(const polite *of)
 {
-    const turns_node *top = turns_top(&of->due);
+    const timer_node *top = timer_top(&of->due);
     return top ? later_of(top->time, of->now) : INT64_MAX;
 }
 

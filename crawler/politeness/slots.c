@@ -56,7 +56,7 @@ static void **tree_of(polite *of, bool is_name)
 static void slot_free(void *freed)
 {
     polite_slot *slot = freed;
-    turns_free(&slot->waiting);
+    timer_free(&slot->waiting);
     free(slot);
 }
 
@@ -76,7 +76,7 @@ static polite_slot *slot_make(polite *of, bool is_name, uint64_t key)
         return NULL;
     slot->key = key;
     slot->is_name = is_name;
-    if (!turns_reserve(&of->idle, of->slot_count + 1) || !turns_reserve(&of->due, of->slot_count + 1) ||
+    if (!timer_reserve(&of->idle, of->slot_count + 1) || !timer_reserve(&of->due, of->slot_count + 1) ||
         !tsearch(slot, tree_of(of, is_name), compare)) {
         free(slot);
         return NULL;
@@ -98,17 +98,17 @@ static void slot_release(polite *of, polite_slot *slot)
 {
     if (slot->pair_count)
         return;
-    turns_remove(&of->idle, &slot->node);
+    timer_remove(&of->idle, &slot->node);
     if (polite_slot_time(slot) > of->now)
-        turns_set(&of->idle, &slot->node, polite_slot_time(slot), 0);
+        timer_set(&of->idle, &slot->node, polite_slot_time(slot), 0);
     else
         slot_forget(of, slot);
 }
 
 void polite_forget(polite *of)
 {
-    for (turns_node *node; (node = turns_top(&of->idle)) && node->time <= of->now;) {
-        turns_remove(&of->idle, node);
+    for (timer_node *node; (node = timer_top(&of->idle)) && node->time <= of->now;) {
+        timer_remove(&of->idle, node);
         slot_forget(of, (polite_slot *)node);
     }
 }
@@ -119,7 +119,7 @@ static polite_pair *pair_make(polite *of, polite_slot *name, polite_slot *addres
 {
     polite_pair *pair = calloc(1, sizeof *pair);
 
-    if (!pair || !turns_reserve(&address->waiting, address->pair_count + 1)) {
+    if (!pair || !timer_reserve(&address->waiting, address->pair_count + 1)) {
         free(pair);
         return NULL;
     }
@@ -129,9 +129,9 @@ static polite_pair *pair_make(polite *of, polite_slot *name, polite_slot *addres
     name->pairs = pair;
     name->pair_count++;
     address->pair_count++;
-    turns_remove(&of->idle, &name->node);
+    timer_remove(&of->idle, &name->node);
     if (address->pair_count == 1)
-        turns_remove(&of->idle, &address->node);
+        timer_remove(&of->idle, &address->node);
     return pair;
 }
 
@@ -186,6 +186,6 @@ void polite_free_slots(polite *of)
 {
     tdestroy(of->names, name_free);
     tdestroy(of->addresses, slot_free);
-    turns_free(&of->due);
-    turns_free(&of->idle);
+    timer_free(&of->due);
+    timer_free(&of->idle);
 }

@@ -13,12 +13,12 @@
 #define VIDI_CRAWLER_POLITENESS_SLOTS_H
 
 #include "crawler/politeness/politeness.h"
-#include "crawler/politeness/turns_heap.h"
+#include "crawler/politeness/timer_heap.h"
 
 typedef struct polite_pair polite_pair;
 
 typedef struct polite_slot {
-    turns_node node; /* first, so that a node is its slot: of an address in `due`; without queues, in `idle` */
+    timer_node node; /* first, so that a node is its slot: of an address in `due`; without queues, in `idle` */
     uint64_t key;
     bool is_name;
     int64_t not_before; /* after the end of a request, or because of a back-off */
@@ -27,7 +27,7 @@ typedef struct polite_slot {
     unsigned running;   /* requests in flight */
     size_t pair_count;
     polite_pair *pairs; /* of a name: all */
-    turns_heap waiting; /* of an address: pairs with a queue that wants a turn, whose name may have another request */
+    timer_heap waiting; /* of an address: pairs with a queue that wants a turn, whose name may have another request */
 } polite_slot;
 
 typedef struct polite_list {
@@ -35,7 +35,7 @@ typedef struct polite_list {
 } polite_list;
 
 struct polite_pair {
-    turns_node node; /* first, so that a node is its pair; in address->waiting */
+    timer_node node; /* first, so that a node is its pair; in address->waiting */
     polite_slot *name, *address;
     polite_pair *next; /* of the same name */
     polite_list wanting, resting;
@@ -62,8 +62,8 @@ struct polite {
     size_t waiting;          /* queues that want a turn and have no request in flight */
     void *names, *addresses; /* trees of slots by their keys, as tsearch makes them */
     size_t slot_count;
-    turns_heap due;  /* addresses that have a pair waiting, and room for a request */
-    turns_heap idle; /* slots without queues, by the time when they may be forgotten */
+    timer_heap due;  /* addresses that have a pair waiting, and room for a request */
+    timer_heap idle; /* slots without queues, by the time when they may be forgotten */
 };
 
 /* The pair for a name and an address, found or made. NULL: no memory. */

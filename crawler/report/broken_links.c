@@ -14,7 +14,7 @@
  */
 #include <stdio.h>
 
-#include "crawler/report/report_inside.h"
+#include "crawler/report/report_state.h"
 
 static const char make_tables[] =
     "CREATE TEMP TABLE lead (key INTEGER PRIMARY KEY, id INTEGER NOT NULL, next INTEGER);"
@@ -99,15 +99,15 @@ static int fill_tables(report *of)
     int error = report_keys(of, &keys);
 
     if (!error)
-        error = report_check(of, sql_execute(of->db, drop_tables));
+        error = report_check(of, sql_execute(of->sqlite, drop_tables));
     if (!error)
-        error = report_check(of, sql_execute(of->db, make_tables));
+        error = report_check(of, sql_execute(of->sqlite, make_tables));
     if (!error)
         error = fill_lead(of, keys);
     if (!error)
-        error = report_check(of, sql_execute(of->db, find_wanted));
+        error = report_check(of, sql_execute(of->sqlite, find_wanted));
     if (!error)
-        error = report_check(of, sql_execute(of->db, find_referrers));
+        error = report_check(of, sql_execute(of->sqlite, find_referrers));
     url_keys_close(keys);
     return error;
 }
@@ -157,7 +157,7 @@ int report_broken_links(report *of, const report_visitor *visitor)
     error = fill_tables(of);
     if (!error)
         error = tell_all(of, visitor);
-    sql_execute(of->db, drop_tables);
+    sql_execute(of->sqlite, drop_tables);
     report_end(of);
     return error;
 }

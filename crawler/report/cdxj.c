@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "crawler/archive/archive.h"
-#include "crawler/report/report_inside.h"
+#include "crawler/report/report_state.h"
 
 static const char lines[] = "SELECT cdxj(u.url, o.date, o.type, o.status, o.digest, o.length, o.offset, o.file) AS line"
                             " FROM outcomes o JOIN urls u ON u.id = o.id WHERE o.file IS NOT NULL ORDER BY line";
@@ -154,7 +154,7 @@ int report_install_cdxj(report *of)
         return error;
     }
     /* SQLite frees the maker, also if this fails. */
-    return sql_code(sqlite3_create_function_v2(of->db, "cdxj", 8, SQLITE_UTF8, m, cdxj, NULL, NULL, free_maker));
+    return sql_code(sqlite3_create_function_v2(of->sqlite, "cdxj", 8, SQLITE_UTF8, m, cdxj, NULL, NULL, free_maker));
 }
 
 int report_cdxj(report *of, int (*line)(void *context, vidi_str text), void *context)

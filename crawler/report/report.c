@@ -1,14 +1,14 @@
 /*
  * The report's frame and its totals: see report.h.
  *
- * Everything is read by SQL from the ledger's tables. Temporary tables and sorting go to files, so that memory does not
- * grow with the crawl. The judgement of an outcome is an SQL function, so that it is written down once.
+ * Everything is read by SQL from the database's tables. Temporary tables and sorting go to files, so that memory does
+ * not grow with the crawl. The judgement of an outcome is an SQL function, so that it is written down once.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawler/report/report_inside.h"
+#include "crawler/report/report_state.h"
 
 /* ---- judging ---- */
 
@@ -49,24 +49,24 @@ int report_check(report *of, int error)
 {
     if (error)
         snprintf(of->error, sizeof of->error, "%s",
-                 sqlite3_errcode(of->db) ? sql_message(of->db) : vidi_strerror(error));
+                 sqlite3_errcode(of->sqlite) ? sql_message(of->sqlite) : vidi_strerror(error));
     return error;
 }
 
 int report_begin(report *of)
 {
-    return report_check(of, sql_execute(of->db, "SAVEPOINT report"));
+    return report_check(of, sql_execute(of->sqlite, "SAVEPOINT report"));
 }
 
 void report_end(report *of)
 {
-    sql_execute(of->db, "RELEASE report");
+    sql_execute(of->sqlite, "RELEASE report");
 }
 
 int report_prepare(report *of, sqlite3_stmt **made, const char *text)
 {
     *made = NULL;
-    return report_check(of, sql_prepare(of->db, made, text));
+    return report_check(of, sql_prepare(of->sqlite, made, text));
 }
 
 int report_step(report *of, sqlite3_stmt *statement)
@@ -87,20 +87,20 @@ static int open_ledger(report *of, const char *folder, char *why)
     if (!error)
         error = bytes_append(&path, "", 1);
     if (!error)
-        error = ledger_open(&of->ledger, path.ptr, LEDGER_READ_ONLY, false, why);
+        error = db_open(&of->db, path.ptr, DB_READ_ONLY, false, why);
     if (!error)
-        of->db = ledger_database(of->ledger);
+        of->sqlite = db_sqlite(of->db);
     bytes_free(&path);
     return error;
 }
 
 static int prepare(report *of)
 {
-    int error = sql_execute(of->db, "PRAGMA temp_store = FILE");
+    int error = sql_execute(of->sqlite, "PRAGMA temp_store = FILE");
 
     if (!error)
-        error = sql_code(
-            sqlite3_create_function(of->db, "judge", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, judge, NULL, NULL));
+        error = sql_code(sqlite3_create_function(of->sqlite, "judge", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+                                                 judge, NULL, NULL));
     return report_check(of, error ? error : report_install_cdxj(of));
 }
 
@@ -128,13 +128,13 @@ void report_close(report *of)
 {
     if (!of)
         return;
-    ledger_close(of->ledger);
+    db_close(of->db);
     free(of);
 }
 
-ledger *report_ledger(report *of)
+crawl_db *report_db(report *of)
 {
-    return of->ledger;
+    return of->db;
 }
 
 const char *report_error(const report *of)
@@ -279,10 +279,10 @@ static int read_meta(report *of, report_totals *totals)
 
 static int read_rows(report *of, report_totals *totals)
 {
-    int error = ledger_total(of->ledger, &totals->rows);
+    int error = db_total(of->db, &totals->rows);
 
     if (error)
-        snprintf(of->error, sizeof of->error, "%s", ledger_error(of->ledger));
+        snprintf(of->error, sizeof of->error, "%s", db_error(of->db));
     return error;
 }
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crawler/ledger/ledger.h"
+#include "crawler/database/database.h"
 #include "vidi/vidi.h"
 
 typedef struct report report;
@@ -18,7 +18,7 @@ int report_open(report **made, const char *folder, char *why);
 void report_close(report *of);
 
 typedef struct report_totals {
-    ledger_totals rows;
+    db_totals rows;
     uint64_t broken, unknown;
     double seconds; /* of all runs */
     double expected_lost;
@@ -54,7 +54,7 @@ int report_broken_links(report *of, const report_visitor *visitor);
 /* CDXJ, one line per stored page, sorted by SURT key and date: `line` is called with each line, which ends in '\n'. */
 int report_cdxj(report *of, int (*line)(void *context, vidi_str text), void *context);
 
-ledger *report_ledger(report *of);
+crawl_db *report_db(report *of);
 const char *report_error(const report *of);
 
 #endif

@@ -12,7 +12,7 @@
 #include "crawler/base/bytes.h"
 #include "crawler/base/url_parts.h"
 #include "crawler/scope/scope_glob.h"
-#include "crawler/scope/scope_names.h"
+#include "crawler/scope/scope_strings.h"
 
 enum {
     SITE_MOST = 512, /* bytes of a host; names in the DNS have 253 at most */
@@ -28,12 +28,12 @@ struct scope {
     scope_reach reach;
     size_t max_url;
     unsigned max_repeat;
-    bytes text;           /* what the names point into */
-    scope_names seeds;    /* their URLs, without fragments */
-    scope_names origins;  /* "https://example.org:8080" */
-    scope_names hosts;    /* "example.org:8080" */
-    scope_names sites;    /* "example.org", by its hash backwards */
-    scope_names prefixes; /* "example.org:8080/a/" */
+    bytes text;             /* what the names point into */
+    scope_strings seeds;    /* their URLs, without fragments */
+    scope_strings origins;  /* "https://example.org:8080" */
+    scope_strings hosts;    /* "example.org:8080" */
+    scope_strings sites;    /* "example.org", by its hash backwards */
+    scope_strings prefixes; /* "example.org:8080/a/" */
     globs include, exclude;
     vidi_canon *site_of;
 };
@@ -85,9 +85,9 @@ static vidi_str prefix_of(const url_parts *parts)
     return (vidi_str){host.ptr, (size_t)(slash + 1 - host.ptr)};
 }
 
-static void add_name(scope_names *names, vidi_str text)
+static void add_name(scope_strings *names, vidi_str text)
 {
-    scope_names_add(names, scope_hash(text), text);
+    scope_strings_add(names, scope_hash(text), text);
 }
 
 static int add_seed(scope *of, vidi_str url)
@@ -106,18 +106,18 @@ static int add_seed(scope *of, vidi_str url)
         return VIDI_OK;
     int error = site_of(of, &parts, room, &site);
     if (!error)
-        scope_names_add(&of->sites, scope_hash_backwards(site), keep(of, site));
+        scope_strings_add(&of->sites, scope_hash_backwards(site), keep(of, site));
     return error;
 }
 
 static int add_seeds(scope *of, const scope_options *options)
 {
-    scope_names *const names[] = {&of->seeds, &of->origins, &of->hosts, &of->sites, &of->prefixes};
+    scope_strings *const names[] = {&of->seeds, &of->origins, &of->hosts, &of->sites, &of->prefixes};
     size_t all = 0;
     int error = VIDI_OK;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !error; i++)
-        error = scope_names_open(names[i], options->seed_count);
+        error = scope_strings_open(names[i], options->seed_count);
     for (size_t i = 0; i < options->seed_count; i++)
         all += options->seeds[i].len;
     if (!error)
@@ -181,11 +181,11 @@ void scope_close(scope *of)
         return;
     close_globs(&of->include);
     close_globs(&of->exclude);
-    scope_names_close(&of->seeds);
-    scope_names_close(&of->origins);
-    scope_names_close(&of->hosts);
-    scope_names_close(&of->sites);
-    scope_names_close(&of->prefixes);
+    scope_strings_close(&of->seeds);
+    scope_strings_close(&of->origins);
+    scope_strings_close(&of->hosts);
+    scope_strings_close(&of->sites);
+    scope_strings_close(&of->prefixes);
     vidi_canon_close(of->site_of);
     bytes_free(&of->text);
     free(of);
@@ -193,9 +193,9 @@ void scope_close(scope *of)
 
 /* ---- within reach? ---- */
 
-static bool is_among(const scope_names *names, vidi_str text)
+static bool is_among(const scope_strings *names, vidi_str text)
 {
-    return scope_names_have(names, scope_hash(text), text);
+    return scope_strings_have(names, scope_hash(text), text);
 }
 
 /* Does the host end with a site, or is it one? */
@@ -208,7 +208,7 @@ static bool ends_with_site(const scope *of, vidi_str host)
     for (size_t i = host.len; i > 0 && host.len - i < of->sites.longest; i--) {
         vidi_str end = {host.ptr + i - 1, host.len - i + 1};
         hash = scope_hash_byte(hash, end.ptr[0]);
-        if ((i == 1 || end.ptr[-1] == '.') && scope_names_have(&of->sites, hash, end))
+        if ((i == 1 || end.ptr[-1] == '.') && scope_strings_have(&of->sites, hash, end))
             return true;
     }
     return false;
@@ -223,7 +223,7 @@ static bool is_on_site(const scope *of, const url_parts *parts)
     if (is_among(&of->hosts, host_and_port(parts)))
         return true;
     return ends_with_site(of, parts->host) && site_of(of, parts, room, &site) == VIDI_OK &&
-           scope_names_have(&of->sites, scope_hash_backwards(site), site);
+           scope_strings_have(&of->sites, scope_hash_backwards(site), site);
 }
 
 /* Asks for the beginning up to each '/'. */
@@ -235,7 +235,7 @@ static bool has_prefix(const scope *of, const url_parts *parts)
     text.len += parts->path.len;
     for (size_t i = 0; i < text.len && i < of->prefixes.longest; i++) {
         hash = scope_hash_byte(hash, text.ptr[i]);
-        if (text.ptr[i] == '/' && scope_names_have(&of->prefixes, hash, (vidi_str){text.ptr, i + 1}))
+        if (text.ptr[i] == '/' && scope_strings_have(&of->prefixes, hash, (vidi_str){text.ptr, i + 1}))
             return true;
     }
     return false;

@@ -1,14 +1,14 @@
 /*
- * make_warc FOLDER: writes the state of a crawl, with an archive of a few files that has every sort of page and a database
- * that knows them, and prints the index of it (CDXJ). tests/conformance/warcio.sh compares that with what another
- * reader finds in the archive.
+ * make_warc FOLDER: writes the state of a crawl, with an archive of a few files that has every sort of page and a
+ * database that knows them, and prints the index of it (CDXJ). tests/conformance/warcio.sh compares that with what
+ * another reader finds in the archive.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "crawler/archive/archive.h"
-#include "crawler/ledger/ledger.h"
+#include "crawler/database/database.h"
 #include "crawler/report/report.h"
 
 enum { PAGES = 200, MOST = 200000 };
@@ -34,27 +34,27 @@ static size_t make_body(unsigned number, char *body)
 }
 
 typedef struct state {
-    ledger *ledger;
+    crawl_db *db;
     archive *archive;
     archive_packer *packer;
 } state;
 
 /* The rows that a crawl keeps of a page. */
-static int add_rows(ledger *to, const archive_exchange *exchange, int status, const char *file, uint64_t offset,
+static int add_rows(crawl_db *to, const archive_exchange *exchange, int status, const char *file, uint64_t offset,
                     uint64_t length)
 {
     frontier_url url = {.host = 1, .url = exchange->url};
-    int error = frontier_add(ledger_frontier(to), &url);
-    ledger_outcome outcome = {.id = url.id,
-                              .status = status,
-                              .type = {"text/html", 9},
-                              .digest = exchange->digest,
-                              .date = exchange->date,
-                              .file = file,
-                              .offset = offset,
-                              .length = length};
+    int error = frontier_add(db_frontier(to), &url);
+    db_outcome outcome = {.id = url.id,
+                          .status = status,
+                          .type = {"text/html", 9},
+                          .digest = exchange->digest,
+                          .date = exchange->date,
+                          .file = file,
+                          .offset = offset,
+                          .length = length};
 
-    return error ? error : ledger_outcome_add(to, &outcome);
+    return error ? error : db_outcome_add(to, &outcome);
 }
 
 static int store(state *in, const archive_exchange *exchange, int status)
@@ -69,7 +69,7 @@ static int store(state *in, const archive_exchange *exchange, int status)
     if (!error)
         error = archive_write(in->archive, bytes_str(&packed), &file, &offset);
     if (!error)
-        error = add_rows(in->ledger, exchange, status, archive_name(file, name), offset, response);
+        error = add_rows(in->db, exchange, status, archive_name(file, name), offset, response);
     bytes_free(&packed);
     return error ? fail("cannot store a page") : 0;
 }
@@ -101,14 +101,14 @@ static int store_page(state *in, unsigned number)
 
 static int store_all(state *in)
 {
-    int failed = ledger_begin(in->ledger) ? fail(ledger_error(in->ledger)) : 0;
+    int failed = db_begin(in->db) ? fail(db_error(in->db)) : 0;
 
     for (unsigned i = 0; i < PAGES && !failed; i++)
         failed = store_page(in, i);
     if (!failed && archive_sync(in->archive))
         failed = fail(archive_error(in->archive));
-    if (!failed && ledger_commit(in->ledger))
-        failed = fail(ledger_error(in->ledger));
+    if (!failed && db_commit(in->db))
+        failed = fail(db_error(in->db));
     return failed;
 }
 
@@ -125,13 +125,12 @@ static int make_state(const char *folder)
     snprintf(path, sizeof path, "%s/archive", folder);
     snprintf(database, sizeof database, "%s/crawl.db", folder);
     int failed = !in.packer ? fail("no memory") : 0;
-    if (!failed &&
-        (archive_open(&in.archive, &options, why) || ledger_open(&in.ledger, database, LEDGER_WRITE, false, why)))
+    if (!failed && (archive_open(&in.archive, &options, why) || db_open(&in.db, database, DB_WRITE, false, why)))
         failed = fail(why);
     if (!failed)
         failed = store_all(&in);
-    if (in.ledger)
-        ledger_close(in.ledger);
+    if (in.db)
+        db_close(in.db);
     archive_close(in.archive);
     archive_packer_close(in.packer);
     return failed;

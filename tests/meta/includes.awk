@@ -25,14 +25,14 @@ BEGIN {
     may["crawler/http"] = "base html"
     may["crawler/scope"] = may["crawler/fetch"] = may["crawler/frontier"] = may["crawler/archive"] = "base"
     may["crawler/politeness"] = ""
-    may["crawler/ledger"] = "base frontier"
+    may["crawler/database"] = "base frontier"
     may["crawler/harvest"] = "base html sitemap http scope fetch frontier archive"
-    may["crawler/report"] = "base frontier ledger archive"
+    may["crawler/report"] = "base frontier database archive"
     may["redis/server"] = ""
     may["redis/claims"] = ""
     may["redis/value"] = "server claims"
     may["redis/commands"] = "server claims value"
-    may["crawler/crawl"] = "base html robots sitemap http scope fetch politeness frontier ledger archive harvest"
+    may["crawler/crawl"] = "base html robots sitemap http scope fetch politeness frontier database archive harvest"
 }
 
 function has(words, word) {
@@ -50,8 +50,9 @@ function parent(path) {
 }
 
 # A folder of the crawler includes its own headers, and of the folders that it may use the header that has the folder's
-# name; of base, any. Commands include such headers, too; benchmarks and fuzzers may look inside.
-function allowed_crawler(file, part, header,    command, folder, own, offers) {
+# name; of base, any. A room of a folder includes the headers of that folder, but not those of its other rooms. Commands
+# include headers that have a folder's name, too; benchmarks and fuzzers may look inside.
+function allowed_crawler(file, part, header,    command, folder, own, whole, offers) {
     command = file
     gsub(/^cli\/commands\/|(_[^\/]*)?\.[ch]$|\/.*/, "", command)
     folder = header
@@ -60,7 +61,11 @@ function allowed_crawler(file, part, header,    command, folder, own, offers) {
     if (part == "crawler") {
         own = file
         sub(/\/[^\/]*$/, "", own)
-        return own == "crawler/" folder || (offers && has(may[own], folder))
+        whole = own
+        sub(/\/[^\/]*$/, "", whole)
+        if (whole == "crawler")
+            whole = own # not a room of a folder
+        return has(own " " whole, "crawler/" folder) || (offers && has(may[whole], folder))
     }
     if (has("bench fuzz", part))
         return 1

@@ -58,7 +58,7 @@ static const char *kind_name(frontier_kind kind)
 
 static void put(cli_json *json, const crawl_outcome *outcome)
 {
-    const ledger_outcome *row = &outcome->row;
+    const db_outcome *row = &outcome->row;
     bool answered = row->status != 0;
 
     cli_json_open(json, NULL, '{');

@@ -168,19 +168,19 @@ static bool is_of_a_crawl(const char *name)
  */
 static int has_begun(const char *folder, bool *begun)
 {
-    ledger *rows;
+    crawl_db *rows;
     bytes kind = {0};
     char *path, why[512];
 
     if (asprintf(&path, "%s/crawl.db", folder) < 0)
         return cli_error("out of memory");
-    int error = ledger_open(&rows, path, LEDGER_READ_ONLY, false, why);
+    int error = db_open(&rows, path, DB_READ_ONLY, false, why);
     free(path);
     if (error < 0)
         return CLI_OK;
-    *begun = ledger_get_text(rows, "kind", &kind) == VIDI_OK;
+    *begun = db_get_text(rows, "kind", &kind) == VIDI_OK;
     bytes_free(&kind);
-    ledger_close(rows);
+    db_close(rows);
     return CLI_OK;
 }
 

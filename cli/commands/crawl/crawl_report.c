@@ -27,11 +27,11 @@ static int take_reason(void *context, const char *name, uint64_t count)
     return 0;
 }
 
-static int visit_statuses(ledger *rows, ledger_visit_count *visit, void *context)
+static int visit_statuses(crawl_db *rows, db_visit_count *visit, void *context)
 {
     sqlite3_stmt *ask = NULL;
     int error =
-        sql_prepare(ledger_database(rows), &ask,
+        sql_prepare(db_sqlite(rows), &ask,
                     "SELECT status, count(*) FROM outcomes WHERE reason IS NULL GROUP BY status ORDER BY status");
     int step = SQLITE_DONE;
 
@@ -41,10 +41,10 @@ static int visit_statuses(ledger *rows, ledger_visit_count *visit, void *context
     return error != VIDI_OK ? error : sql_code(step);
 }
 
-static int find_host_limit(ledger *rows, bool *found)
+static int find_host_limit(crawl_db *rows, bool *found)
 {
     sqlite3_stmt *ask = NULL;
-    int error = sql_prepare(ledger_database(rows), &ask, "SELECT 1 FROM hosts WHERE parked LIKE '%--max-host-pages%'");
+    int error = sql_prepare(db_sqlite(rows), &ask, "SELECT 1 FROM hosts WHERE parked LIKE '%--max-host-pages%'");
     int step = error == VIDI_OK ? sqlite3_step(ask) : SQLITE_DONE;
 
     *found = step == SQLITE_ROW;
@@ -54,7 +54,7 @@ static int find_host_limit(ledger *rows, bool *found)
 
 static int read_account(cli_crawl_account *account)
 {
-    ledger *rows = report_ledger(account->report);
+    crawl_db *rows = report_db(account->report);
     int64_t checked = 0;
     int result = report_total(account->report, &account->totals);
 
@@ -64,15 +64,15 @@ static int read_account(cli_crawl_account *account)
     if (result == VIDI_OK)
         result = find_host_limit(rows, &account->at_host_limit);
     if (result == VIDI_OK)
-        result = ledger_reasons(rows, take_reason, &account->urls);
+        result = db_reasons(rows, take_reason, &account->urls);
     if (result == VIDI_OK)
-        result = ledger_skipped(rows, take_reason, &account->links);
+        result = db_skipped(rows, take_reason, &account->links);
     if (result == VIDI_OK) {
-        result = ledger_get(rows, "check", &checked);
+        result = db_get(rows, "check", &checked);
         result = result == VIDI_EABSENT ? VIDI_OK : result;
     }
     account->checked = checked != 0;
-    return result < 0 ? cli_error("%s", ledger_error(rows)) : CLI_OK;
+    return result < 0 ? cli_error("%s", db_error(rows)) : CLI_OK;
 }
 
 int cli_crawl_report_open(report **made, const char *folder)
@@ -114,7 +114,7 @@ static void ask_about_seeds(const cli_crawl_account *account, const char *questi
 {
     sqlite3_stmt *ask = NULL;
 
-    if (sql_prepare(ledger_database(report_ledger(account->report)), &ask, question) != VIDI_OK)
+    if (sql_prepare(db_sqlite(report_db(account->report)), &ask, question) != VIDI_OK)
         return;
     while (sqlite3_step(ask) == SQLITE_ROW)
         tell(sql_text(ask, 0), sql_text(ask, 1));

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "crawler/crawl/inside.h"
+#include "crawler/crawl/crawl_state.h"
 #include "crawler/site/crawling.h"
 #include "crawler/site/worlds.h"
 #include "support/env.h"

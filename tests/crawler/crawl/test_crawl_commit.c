@@ -1,4 +1,7 @@
-/* A transaction that fails is repeated, or the crawl ends with an error: in either case nothing is lost or fetched twice. */
+/*
+ * A transaction that fails is repeated, or the crawl ends with an error: in either case nothing is lost or fetched
+ * twice.
+ */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -6,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "crawler/crawl/inside.h"
+#include "crawler/crawl/crawl_state.h"
 #include "crawler/site/crawling.h"
 #include "crawler/site/worlds.h"
 #include "support/check.h"
@@ -42,7 +45,7 @@ static void end(town *of)
 static void limit_database(town *of, int pages)
 {
     char command[80];
-    sqlite3 *db = ledger_database(of->running->ledger);
+    sqlite3 *db = db_sqlite(of->running->db);
     snprintf(command, sizeof command, "PRAGMA max_page_count = %d", pages ? pages : 1000000);
     check(sqlite3_exec(db, command, NULL, NULL, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
 }

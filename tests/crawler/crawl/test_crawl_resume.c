@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "crawler/crawl/inside.h"
+#include "crawler/crawl/crawl_state.h"
 #include "crawler/site/crawling.h"
 #include "crawler/site/worlds.h"
 #include "support/check.h"
@@ -83,23 +83,22 @@ static void a_set_that_is_gone_is_made_again(void **state)
 }
 
 /* Opens the database of a crawl that is not running. */
-static ledger *open_database(town *of)
+static crawl_db *open_database(town *of)
 {
     char path[TEST_PATH], why[256];
-    ledger *book;
+    crawl_db *db;
     test_path(path, of->crawl.state, "crawl.db");
-    check(ledger_open(&book, path, LEDGER_WRITE, false, why) == VIDI_OK, "%s", why);
-    return book;
+    check(db_open(&db, path, DB_WRITE, false, why) == VIDI_OK, "%s", why);
+    return db;
 }
 
 static void write_params(town *of, const char *params)
 {
-    ledger *book = open_database(of);
-    check(ledger_begin(book) == VIDI_OK &&
-              ledger_set_text(book, "asked_params", (vidi_str){params, strlen(params)}) == VIDI_OK &&
-              ledger_commit(book) == VIDI_OK,
-          "%s", ledger_error(book));
-    ledger_close(book);
+    crawl_db *db = open_database(of);
+    check(db_begin(db) == VIDI_OK && db_set_text(db, "asked_params", (vidi_str){params, strlen(params)}) == VIDI_OK &&
+              db_commit(db) == VIDI_OK,
+          "%s", db_error(db));
+    db_close(db);
 }
 
 /* Before the new set is there, the database says that it has nothing: so its rows are added even after a crash. */
@@ -114,9 +113,9 @@ static void making_the_set_again_can_be_interrupted(void **state)
     test_folder_remove(seen);
     write_params(&of, "nonsense=1"); /* the set cannot be made: as if the process ended there */
     is_refused(&of, "nonsense");
-    ledger *book = open_database(&of);
-    check(ledger_get(book, "synced_to", &synced_to) == VIDI_OK && synced_to == 0, "it is %lld", (long long)synced_to);
-    ledger_close(book);
+    crawl_db *db = open_database(&of);
+    check(db_get(db, "synced_to", &synced_to) == VIDI_OK && synced_to == 0, "it is %lld", (long long)synced_to);
+    db_close(db);
     write_params(&of, "");
     vidi_options empty = VIDI_OPTIONS_INIT;
     vidi_access access = VIDI_ACCESS_INIT;

@@ -12,7 +12,7 @@
 
 typedef struct place {
     char folder[TEST_PATH], path[TEST_PATH], database[TEST_PATH];
-    ledger *ledger;
+    crawl_db *db;
     output file;
     const char *why; /* the sentence of the last opening */
 } place;
@@ -24,13 +24,13 @@ static void begin(place *at)
     test_folder_new(at->folder, false);
     test_path(at->path, at->folder, "lines");
     test_path(at->database, at->folder, "crawl.db");
-    check(ledger_open(&at->ledger, at->database, LEDGER_WRITE, false, why) == VIDI_OK, "%s", why);
+    check(db_open(&at->db, at->database, DB_WRITE, false, why) == VIDI_OK, "%s", why);
 }
 
 static void end(place *at)
 {
     output_close(&at->file);
-    ledger_close(at->ledger);
+    db_close(at->db);
     test_folder_remove(at->folder);
 }
 
@@ -38,7 +38,7 @@ static int reopen(place *at)
 {
     output_close(&at->file);
     at->why = at->file.file.why;
-    return output_open(&at->file, at->path, at->folder, at->ledger);
+    return output_open(&at->file, at->path, at->folder, at->db);
 }
 
 static void add(place *at, const char *text)
@@ -49,9 +49,9 @@ static void add(place *at, const char *text)
 
 static void commit_as(place *at, bool ends)
 {
-    check(ledger_begin(at->ledger) == VIDI_OK && output_commit(&at->file, at->ledger, ends) == VIDI_OK &&
-              ledger_commit(at->ledger) == VIDI_OK,
-          "%s", ledger_error(at->ledger));
+    check(db_begin(at->db) == VIDI_OK && output_commit(&at->file, at->db, ends) == VIDI_OK &&
+              db_commit(at->db) == VIDI_OK,
+          "%s", db_error(at->db));
 }
 
 static void commit(place *at)
@@ -138,14 +138,16 @@ static void lines_that_others_appended_are_not_cut_off(void **state)
     end(&at);
 }
 
-/* The run that wrote lines was killed. The next one commits without the file, and its lines may be appended elsewhere. */
+/*
+ * The run that wrote lines was killed. The next one commits without the file, and its lines may be appended elsewhere.
+ */
 static void a_commit_without_the_file_closes_the_note(void **state)
 {
     (void)state;
     place at;
     begin_with(&at, "one\n");
     output_close(&at.file);
-    check(output_open(&at.file, NULL, at.folder, at.ledger) == VIDI_OK, "there is no file");
+    check(output_open(&at.file, NULL, at.folder, at.db) == VIDI_OK, "there is no file");
     commit(&at);
     append_as_others(&at, "two\n");
     check(reopen(&at) == VIDI_EEXIST, "it says: %s", at.why);
@@ -159,10 +161,10 @@ static void a_file_that_others_write_to_is_not_committed(void **state)
     place at;
     begin_with(&at, "one\n");
     append_as_others(&at, "theirs\n");
-    check(ledger_begin(at.ledger) == VIDI_OK && output_commit(&at.file, at.ledger, false) == VIDI_EDIFFERS &&
+    check(db_begin(at.db) == VIDI_OK && output_commit(&at.file, at.db, false) == VIDI_EDIFFERS &&
               strstr(at.why, "was changed by another program"),
           "it says: %s", at.why);
-    ledger_rollback(at.ledger);
+    db_rollback(at.db);
     end(&at);
 }
 
@@ -172,7 +174,7 @@ static void a_file_that_is_in_use_is_refused(void **state)
     place at;
     output other;
     begin_with(&at, "one\n");
-    check(output_open(&other, at.path, at.folder, at.ledger) == VIDI_EBUSY, "it says: %s", other.file.why);
+    check(output_open(&other, at.path, at.folder, at.db) == VIDI_EBUSY, "it says: %s", other.file.why);
     end(&at);
 }
 

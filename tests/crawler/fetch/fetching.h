@@ -1,5 +1,5 @@
 /*
- * What the tests of the fetcher share: a fetcher that may use loopback, and requests to the server of a test.
+ * What the tests of the downloader share: a downloader that may use loopback, and requests to the server of a test.
  */
 #ifndef TESTS_CRAWLER_FETCH_FETCHING_H
 #define TESTS_CRAWLER_FETCH_FETCHING_H
@@ -37,12 +37,12 @@ static inline int resolve_here(void *context, const char *host, fetch_address *a
     return 1;
 }
 
-/* A fetcher that may use loopback and nothing else. `options` may be NULL. */
-static inline fetcher *open_fetcher(const fetch_options *options)
+/* A downloader that may use loopback and nothing else. `options` may be NULL. */
+static inline downloader *open_fetcher(const fetch_options *options)
 {
     fetch_net loopback[] = {net_of("127.0.0.0/8"), net_of("::1")};
     fetch_options own = options ? *options : (fetch_options){0};
-    fetcher *made = NULL;
+    downloader *made = NULL;
     if (!own.allowed) {
         own.allowed = loopback;
         own.allowed_count = 2;
@@ -53,12 +53,12 @@ static inline fetcher *open_fetcher(const fetch_options *options)
     return made;
 }
 
-static inline void next_event(fetcher *f, fetch_event *event)
+static inline void next_event(downloader *f, fetch_event *event)
 {
     assert_int_equal(fetch_wait(f, PATIENCE_MS, event), 1);
 }
 
-static inline fetch_response *next_response(fetcher *f)
+static inline fetch_response *next_response(downloader *f)
 {
     fetch_event event;
     next_event(f, &event);
@@ -68,7 +68,7 @@ static inline fetch_response *next_response(fetcher *f)
 }
 
 /* Sends a request to the server of the test, whatever the host of the URL is. */
-static inline fetch_response *ask(fetcher *f, fetch_request request, const char *url)
+static inline fetch_response *ask(downloader *f, fetch_request request, const char *url)
 {
     request.url = str_of(url);
     if (!request.address.length)
@@ -81,7 +81,7 @@ static inline fetch_response *ask(fetcher *f, fetch_request request, const char 
 }
 
 /* Gets a path from a server. */
-static inline fetch_response *get(fetcher *f, const play_server *from, const char *path)
+static inline fetch_response *get(downloader *f, const play_server *from, const char *path)
 {
     char url[8192];
     snprintf(url, sizeof url, "http://%s:%d%s", from->family == AF_INET ? "127.0.0.1" : "[::1]", from->port, path);

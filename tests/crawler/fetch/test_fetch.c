@@ -35,7 +35,7 @@ static const play_page pages[] = {
 
 typedef struct room {
     play_server *server;
-    fetcher *f;
+    downloader *f;
 } room;
 
 static int set_up(void **state)
@@ -153,7 +153,7 @@ static void bad_requests_are_refused(void **state)
     request = (fetch_request){.url = str_of("http://127.0.0.1/")};
     assert_int_equal(fetch_start(r->f, &request), VIDI_EARGUMENT); /* no address */
     assert_int_equal(fetch_running(r->f), 0);
-    fetcher *none;
+    downloader *none;
     assert_int_equal(fetch_open(&none, &(fetch_options){.agent = "vidi\r\nX: y"}), VIDI_EARGUMENT);
     assert_null(none);
 }
@@ -163,7 +163,7 @@ static void nothing_is_taken_from_the_environment(void **state)
     room *r = *state;
     setenv("http_proxy", "http://127.0.0.1:1/", 1);
     setenv("all_proxy", "http://127.0.0.1:1/", 1);
-    fetcher *f = open_fetcher(NULL);
+    downloader *f = open_fetcher(NULL);
     fetch_response *got = get(f, r->server, "/");
     check_fine(got, 200, "hello");
     fetch_response_free(got);
@@ -190,7 +190,7 @@ static void ipv6_works_the_same(void **state)
     play_server *server = play_begin(AF_INET6, pages, sizeof pages / sizeof pages[0]);
     if (!server)
         skip();
-    fetcher *f = open_fetcher(NULL);
+    downloader *f = open_fetcher(NULL);
     fetch_response *got = get(f, server, "/");
     check_fine(got, 200, "hello");
     check_bytes(&got->sent, play_last(server));
@@ -347,7 +347,7 @@ static void few_connections_are_kept_open(void **state)
 {
     room *r = *state;
     char url[100];
-    fetcher *f = open_fetcher(&(fetch_options){.connections = 2});
+    downloader *f = open_fetcher(&(fetch_options){.connections = 2});
     for (int i = 0; i < 30; i++) {
         snprintf(url, sizeof url, "http://h%d.test:%d/", i, r->server->port);
         fetch_response_free(ask(f, (fetch_request){0}, url));
@@ -365,7 +365,7 @@ static void many_requests_share_few_connections(void **state)
     enum { MANY = 500, FEW = 7 };
     char url[100];
     int items[MANY] = {0};
-    fetcher *f = open_fetcher(&(fetch_options){.connections = FEW});
+    downloader *f = open_fetcher(&(fetch_options){.connections = FEW});
     snprintf(url, sizeof url, "http://127.0.0.1:%d/", r->server->port);
     for (int i = 0; i < MANY; i++) {
         fetch_request request = {.item = &items[i], .url = str_of(url), .address = address_of("127.0.0.1")};
@@ -390,7 +390,7 @@ static void closing_ends_whatever_is_going_on(void **state)
     room *r = *state;
     char url[100];
     fetch_event event;
-    fetcher *f = open_fetcher(&(fetch_options){.connections = 2});
+    downloader *f = open_fetcher(&(fetch_options){.connections = 2});
     snprintf(url, sizeof url, "http://127.0.0.1:%d/", r->server->port);
     for (int i = 0; i < 10; i++) {
         fetch_request request = {.url = str_of(url), .address = address_of("127.0.0.1")};

@@ -1,6 +1,6 @@
 /*
- * A process that may open few files: connections are kept within that, and a socket that cannot be opened is not blamed on
- * the server. The fetcher runs in a process of its own, because its server has sockets, too.
+ * A process that may open few files: connections are kept within that, and a socket that cannot be opened is not blamed
+ * on the server. The downloader runs in a process of its own, because its server has sockets, too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static bool allow_files(rlim_t most)
     return setrlimit(RLIMIT_NOFILE, &files) == 0;
 }
 
-static bool start(fetcher *f, int port, int host)
+static bool start(downloader *f, int port, int host)
 {
     char url[100];
 
@@ -29,7 +29,7 @@ static bool start(fetcher *f, int port, int host)
     return fetch_start(f, &request) == VIDI_OK;
 }
 
-static fetch_failure await(fetcher *f)
+static fetch_failure await(downloader *f)
 {
     fetch_event event;
 
@@ -49,7 +49,7 @@ static bool ask_in_turn(int port)
 {
     if (!allow_files(FILES))
         return false;
-    fetcher *f = open_fetcher(NULL);
+    downloader *f = open_fetcher(NULL);
     bool fine = true;
     for (int i = 0; i < HOSTS && fine; i++)
         fine = start(f, port, i) && await(f) == FETCH_FINE;
@@ -61,7 +61,7 @@ static bool ask_at_once(int port)
 {
     if (!allow_files(FILES))
         return false;
-    fetcher *f = open_fetcher(&(fetch_options){.connections = HOSTS});
+    downloader *f = open_fetcher(&(fetch_options){.connections = HOSTS});
     bool fine = true;
     for (int i = 0; i < HOSTS && fine; i++)
         fine = start(f, port, i);
@@ -74,7 +74,7 @@ static bool ask_at_once(int port)
 /* The files are used up by others. */
 static bool ask_without_sockets(int port)
 {
-    fetcher *f = open_fetcher(NULL);
+    downloader *f = open_fetcher(NULL);
     int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (next < 0 || !allow_files((rlim_t)next + 1))
         return false;

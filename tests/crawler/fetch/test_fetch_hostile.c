@@ -1,6 +1,7 @@
 /*
  * Responses that were made to hurt, on connections that are used again: each request gets one answer, limits hold, and
- * requests to another server do not notice. Under the address sanitizer this also looks at the memory that libcurl frees.
+ * requests to another server do not notice. Under the address sanitizer this also looks at the memory that libcurl
+ * frees.
  *
  *   VIDI_TEST_SEED   the seed that a failure has printed
  */
@@ -13,7 +14,7 @@ enum { AT_ONCE = 64, MAX_BODY = 64 << 10, MAX_HEAD = 16 << 10, GOOD_EVERY = 16 }
 
 static const play_page pages[] = {{NULL, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 0, PLAY_KEEP, NULL}};
 
-static void start(fetcher *f, int port, uint64_t number, unsigned char *answers)
+static void start(downloader *f, int port, uint64_t number, unsigned char *answers)
 {
     char url[100];
     test_random random = {number};
@@ -27,14 +28,14 @@ static void start(fetcher *f, int port, uint64_t number, unsigned char *answers)
     assert_int_equal(fetch_start(f, &request), VIDI_OK);
 }
 
-static void start_good(fetcher *f, int port)
+static void start_good(downloader *f, int port)
 {
     char url[100];
     snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
     assert_int_equal(fetch_start(f, &(fetch_request){.url = str_of(url), .address = address_of("127.0.0.1")}), VIDI_OK);
 }
 
-static void take_answer(fetcher *f)
+static void take_answer(downloader *f)
 {
     fetch_response *got = next_response(f);
     if (got->item)
@@ -58,7 +59,7 @@ static void each_request_gets_one_answer(void **state)
     unsigned char *answers = calloc(count, 1);
     site *web = site_open(1);
     play_server *good = play_begin(AF_INET, pages, 1);
-    fetcher *f = open_fetcher(&(fetch_options){
+    downloader *f = open_fetcher(&(fetch_options){
         .connections = AT_ONCE, .max_body = MAX_BODY, .max_head = MAX_HEAD, .max_held = AT_ONCE * MAX_BODY / 8});
     print_message("# VIDI_TEST_SEED=%llu\n", (unsigned long long)seed);
     web->maker = hostile_answer;

@@ -52,7 +52,7 @@ static const play_page pages[] = {
 
 typedef struct room {
     play_server *server;
-    fetcher *f;
+    downloader *f;
 } room;
 
 static void begin_with(room *r, fetch_options options)
@@ -70,7 +70,7 @@ static void end(room *r)
     play_end(r->server);
 }
 
-/* The failure of a path; afterwards the fetcher works as before. */
+/* The failure of a path; afterwards the downloader works as before. */
 static void check_path(room *r, const char *path, fetch_failure failure, int status, const char *why)
 {
     print_message("# %s\n", path);
@@ -239,7 +239,7 @@ static void connecting_ends_in_time(void **state)
         (void)!connect(busy[i], (struct sockaddr *)&to, sizeof to);
     }
     play_server *good = play_begin(AF_INET, &fine, 1);
-    fetcher *f = open_fetcher(&(fetch_options){.connect_ms = 100});
+    downloader *f = open_fetcher(&(fetch_options){.connect_ms = 100});
     snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
     fetch_response *got = ask(f, (fetch_request){0}, url);
     check_failure(got, FETCH_TIMEOUT);
@@ -263,7 +263,7 @@ static void a_port_where_nobody_listens_is_told(void **state)
     int port = 0, fd = play_listen(AF_INET, &port);
     char url[100];
     close(fd);
-    fetcher *f = open_fetcher(NULL);
+    downloader *f = open_fetcher(NULL);
     snprintf(url, sizeof url, "http://example.org:%d/", port);
     fetch_response *got = ask(f, (fetch_request){0}, url);
     check_failure(got, FETCH_CONNECT);
@@ -279,7 +279,7 @@ static void addresses_are_checked_when_a_socket_is_opened(void **state)
     static const char *const private[] = {"127.0.0.1",       "10.1.2.3", "169.254.169.254", "::1", "::ffff:127.0.0.1",
                                           "64:ff9b::7f00:1", "fe80::1",  "0.0.0.0",         "::"};
     fetch_net none = net_of("192.0.2.1");
-    fetcher *f = open_fetcher(&(fetch_options){.allowed = &none, .allowed_count = 1, .allow_public = true});
+    downloader *f = open_fetcher(&(fetch_options){.allowed = &none, .allowed_count = 1, .allow_public = true});
     for (size_t i = 0; i < sizeof private / sizeof private[0]; i++) {
         fetch_response *got = ask(f, (fetch_request){.address = address_of(private[i])}, "http://example.org/");
         char text[46], want[200];
@@ -307,7 +307,7 @@ static void large_bodies_wait_for_each_other(void **state)
     char url[100];
     fetch_event event;
     uint64_t most = 0;
-    fetcher *f = open_fetcher(&(fetch_options){.max_body = LARGE, .max_held = HELD, .connections = ALL});
+    downloader *f = open_fetcher(&(fetch_options){.max_body = LARGE, .max_held = HELD, .connections = ALL});
     snprintf(url, sizeof url, "http://127.0.0.1:%d/endless", server->port);
     for (int i = 0; i < ALL; i++) {
         fetch_request request = {.url = str_of(url), .address = address_of("127.0.0.1")};

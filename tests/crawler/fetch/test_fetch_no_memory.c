@@ -1,5 +1,5 @@
 /*
- * When memory runs out, the fetcher says so, frees what it has, and gives no wrong answer. Every allocation
+ * When memory runs out, the downloader says so, frees what it has, and gives no wrong answer. Every allocation
  * fails once: first the first, then the second, and so on. What libcurl allocates is not looked at.
  */
 #include "crawler/fetch/fetching.h"
@@ -10,7 +10,7 @@ static const play_page pages[] = {
 };
 
 /* Waits for one event. VIDI_OK, or an error. */
-static int wait_for(fetcher *f, fetch_event *event)
+static int wait_for(downloader *f, fetch_event *event)
 {
     int got = fetch_wait(f, PATIENCE_MS, event);
     assert_int_not_equal(got, 0);
@@ -18,11 +18,11 @@ static int wait_for(fetcher *f, fetch_event *event)
 }
 
 /* Asks for a name and a page. VIDI_OK, or the error that ended it. */
-static int fetch_page(fetcher *f, const char *url)
+static int fetch_page(downloader *f, const char *url)
 {
     static const char *const headers[] = {"X-Secret: value"};
     fetch_event event;
-    int error = fetch_name(f, str_of("example.test"), NULL);
+    int error = fetch_resolve(f, str_of("example.test"), NULL);
     if (!error)
         error = wait_for(f, &event);
     if (error)
@@ -51,7 +51,7 @@ static void no_memory_is_an_error(void **state)
     int failures = 0;
     snprintf(url, sizeof url, "http://example.test:%d/", server->port);
     for (long at = 0;; at++) {
-        fetcher *f = NULL;
+        downloader *f = NULL;
         countdown = at;
         int error = fetch_open(&f, &options);
         if (!error)

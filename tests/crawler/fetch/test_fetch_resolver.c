@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 
 #include "crawler/fetch/fetching.h"
-#include "crawler/fetch/names.h"
+#include "crawler/fetch/dns_cache.h"
 
 /* A resolver that knows a few hosts and counts its calls. It can be held up. */
 typedef struct book {
@@ -77,7 +77,7 @@ typedef struct room {
     book book;
     int64_t time;
     crawl_clock clock;
-    fetcher *f;
+    downloader *f;
 } room;
 
 static void enter(room *r, const char *address)
@@ -99,10 +99,10 @@ static fetch_event name(room *r, const char *host)
 {
     fetch_event event;
     int item;
-    assert_int_equal(fetch_name(r->f, str_of(host), &item), VIDI_OK);
+    assert_int_equal(fetch_resolve(r->f, str_of(host), &item), VIDI_OK);
     assert_int_equal(fetch_running(r->f), 1);
     next_event(r->f, &event);
-    assert_int_equal(event.kind, FETCH_NAMED);
+    assert_int_equal(event.kind, FETCH_RESOLVED);
     assert_ptr_equal(event.item, &item);
     assert_null(event.response);
     assert_int_equal(fetch_running(r->f), 0);
@@ -132,7 +132,7 @@ static void answers_are_kept_for_five_minutes(void **state)
     enter(&r, "127.0.0.1");
     check_name(&r, "a.test", "127.0.0.1");
     turn_page(&r.book, "127.0.0.2");
-    r.time += NAMES_GOOD_MS - 1;
+    r.time += DNS_CACHE_GOOD_MS - 1;
     check_name(&r, "a.test", "127.0.0.1");
     check_name(&r, "b.test", "127.0.0.2");
     assert_int_equal(calls_of(&r.book), 2);
@@ -151,7 +151,7 @@ static void failures_are_kept_for_half_a_minute(void **state)
     check_no_name(&r, "a.test", FETCH_NAME);
     check_no_name(&r, "none.test", FETCH_NAME);
     turn_page(&r.book, "127.0.0.1");
-    r.time += NAMES_BAD_MS - 1;
+    r.time += DNS_CACHE_BAD_MS - 1;
     check_no_name(&r, "a.test", FETCH_NAME);
     assert_int_equal(calls_of(&r.book), 2);
     r.time += 1;
@@ -192,7 +192,7 @@ static void a_name_that_turns_inside_gains_nothing(void **state)
     turn_page(&r.book, "8.8.8.8");
     check_name(&r, "evil.test", "8.8.8.8");
     turn_page(&r.book, "127.0.0.1");
-    r.time += NAMES_GOOD_MS;
+    r.time += DNS_CACHE_GOOD_MS;
     check_no_name(&r, "evil.test", FETCH_ADDRESS);
     fetch_response *got = ask(r.f, (fetch_request){.address = address_of("127.0.0.1")}, "http://evil.test/");
     check_failure(got, FETCH_ADDRESS);
@@ -260,7 +260,7 @@ static void hosts_that_cannot_be_names_are_refused(void **state)
     check_no_name(&r, "", FETCH_NAME);
     int item;
     fetch_event event;
-    assert_int_equal(fetch_name(r.f, (vidi_str){"a\0b", 3}, &item), VIDI_OK);
+    assert_int_equal(fetch_resolve(r.f, (vidi_str){"a\0b", 3}, &item), VIDI_OK);
     next_event(r.f, &event);
     assert_int_equal(event.failure, FETCH_NAME);
     leave(&r);
@@ -276,7 +276,7 @@ static void questions_about_one_host_are_one_lookup(void **state)
     enter(&r, "127.0.0.1");
     r.book.held_up = true;
     for (int i = 0; i < MANY; i++)
-        assert_int_equal(fetch_name(r.f, str_of(i % 2 ? "a.test" : "b.test"), &items[i]), VIDI_OK);
+        assert_int_equal(fetch_resolve(r.f, str_of(i % 2 ? "a.test" : "b.test"), &items[i]), VIDI_OK);
     assert_int_equal(fetch_running(r.f), MANY);
     assert_int_equal(fetch_wait(r.f, 0, &event), 0);
     turn_page(&r.book, "127.0.0.3");
@@ -301,7 +301,7 @@ static void four_names_are_looked_up_at_a_time(void **state)
     r.book.held_up = true;
     for (int i = 0; i < 8; i++) {
         snprintf(hosts[i], sizeof hosts[i], "h%d.test", i);
-        assert_int_equal(fetch_name(r.f, str_of(hosts[i]), NULL), VIDI_OK);
+        assert_int_equal(fetch_resolve(r.f, str_of(hosts[i]), NULL), VIDI_OK);
     }
     pthread_mutex_lock(&r.book.lock);
     while (r.book.waiting < 4)
@@ -321,17 +321,17 @@ static void the_cache_forgets_the_oldest(void **state)
     char host[32];
     enter(&r, "127.0.0.1");
     check_name(&r, "first.test", "127.0.0.1");
-    for (int i = 0; i < NAMES_MOST - 1; i++) {
+    for (int i = 0; i < DNS_CACHE_MOST - 1; i++) {
         snprintf(host, sizeof host, "h%d.test", i);
         check_name(&r, host, "127.0.0.1");
     }
     check_name(&r, "first.test", "127.0.0.1");
-    assert_int_equal(calls_of(&r.book), NAMES_MOST);
+    assert_int_equal(calls_of(&r.book), DNS_CACHE_MOST);
     check_name(&r, "one-more.test", "127.0.0.1");
     check_name(&r, "h0.test", "127.0.0.1");
-    assert_int_equal(calls_of(&r.book), NAMES_MOST + 1);
+    assert_int_equal(calls_of(&r.book), DNS_CACHE_MOST + 1);
     check_name(&r, "first.test", "127.0.0.1");
-    assert_int_equal(calls_of(&r.book), NAMES_MOST + 2);
+    assert_int_equal(calls_of(&r.book), DNS_CACHE_MOST + 2);
     leave(&r);
 }
 
@@ -343,9 +343,9 @@ static void closing_drops_questions(void **state)
     enter(&r, "127.0.0.1");
     for (int i = 0; i < 20; i++) {
         snprintf(host, sizeof host, "h%d.test", i);
-        assert_int_equal(fetch_name(r.f, str_of(host), NULL), VIDI_OK);
+        assert_int_equal(fetch_resolve(r.f, str_of(host), NULL), VIDI_OK);
     }
-    assert_int_equal(fetch_name(r.f, str_of("127.0.0.1"), NULL), VIDI_OK);
+    assert_int_equal(fetch_resolve(r.f, str_of("127.0.0.1"), NULL), VIDI_OK);
     leave(&r);
 }
 
@@ -353,8 +353,8 @@ static void the_systems_resolver_knows_localhost(void **state)
 {
     (void)state;
     fetch_event event;
-    fetcher *f = open_fetcher(NULL);
-    assert_int_equal(fetch_name(f, str_of("localhost"), NULL), VIDI_OK);
+    downloader *f = open_fetcher(NULL);
+    assert_int_equal(fetch_resolve(f, str_of("localhost"), NULL), VIDI_OK);
     next_event(f, &event);
     check(event.failure == FETCH_FINE, "%s", event.why);
     fetch_close(f);
@@ -363,7 +363,7 @@ static void the_systems_resolver_knows_localhost(void **state)
     assert_true(fetch_resolve_system(NULL, "not a name", addresses, 4) < 0);
 }
 
-/* The system's lookup of "slow.test" ends only when the fetcher has been closed, or after half a minute. */
+/* The system's lookup of "slow.test" ends only when the downloader has been closed, or after half a minute. */
 static atomic_bool slow_has_begun, is_closed, was_waited_for, slow_has_ended;
 
 int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found);
@@ -383,8 +383,8 @@ int __wrap_getaddrinfo(const char *host, const char *service, const struct addri
 static void closing_does_not_wait_for_the_system(void **state)
 {
     (void)state;
-    fetcher *f = open_fetcher(NULL);
-    assert_int_equal(fetch_name(f, str_of("slow.test"), NULL), VIDI_OK);
+    downloader *f = open_fetcher(NULL);
+    assert_int_equal(fetch_resolve(f, str_of("slow.test"), NULL), VIDI_OK);
     while (!slow_has_begun)
         usleep(1000);
     fetch_close(f);

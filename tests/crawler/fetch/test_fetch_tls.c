@@ -105,7 +105,7 @@ static tls_server *begin_tls(const identity *as)
     return of;
 }
 
-/* The fetcher must be closed: the server reads until its client closes. */
+/* The downloader must be closed: the server reads until its client closes. */
 static void end_tls(tls_server *of)
 {
     shutdown(of->fd, SHUT_RDWR);
@@ -137,7 +137,7 @@ static void *break_off(void *context)
 
 /* ---- the tests ---- */
 
-static fetch_response *ask_tls(fetcher *f, const tls_server *server, const char *host)
+static fetch_response *ask_tls(downloader *f, const tls_server *server, const char *host)
 {
     char url[100];
     snprintf(url, sizeof url, "https://%s:%d/", host, server->port);
@@ -148,7 +148,7 @@ static fetch_response *ask_tls(fetcher *f, const tls_server *server, const char 
 static void check_trust(const identity *as, const char *trusted, const char *host, fetch_failure failure, char *why)
 {
     tls_server *server = begin_tls(as);
-    fetcher *f = open_fetcher(&(fetch_options){.ca_file = trusted});
+    downloader *f = open_fetcher(&(fetch_options){.ca_file = trusted});
     fetch_response *got = ask_tls(f, server, host);
     if (failure)
         check_failure(got, failure);
@@ -168,7 +168,7 @@ static void a_trusted_certificate_of_that_name_is_fine(void **state)
     snprintf(path, sizeof path, "%s/own.pem", ((test_scratch *)*state)->path);
     write_certificate(&own, path);
     tls_server *server = begin_tls(&own);
-    fetcher *f = open_fetcher(&(fetch_options){.ca_file = path});
+    downloader *f = open_fetcher(&(fetch_options){.ca_file = path});
     for (int i = 0; i < 3; i++) {
         fetch_response *got = ask_tls(f, server, "example.test");
         check_fine(got, 200, "secret");
@@ -207,7 +207,7 @@ static void other_certificates_are_refused(void **state)
     free_identity(&old);
 }
 
-static void names_in_certificates_play_no_tricks(void **state)
+static void dns_cache_in_certificates_play_no_tricks(void **state)
 {
     char path[512], why[160];
     identity evil = make_identity("a\x1b[31m\xE2\x80\xAE"
@@ -228,7 +228,7 @@ static void a_server_without_tls_is_told(void **state)
     static const play_page pages[] = {{NULL, "HTTP/1.1 400 Bad Request\r\n\r\n", 0, PLAY_CLOSE, NULL}};
     char url[100];
     play_server *server = play_begin(AF_INET, pages, 1);
-    fetcher *f = open_fetcher(&(fetch_options){.connect_ms = 500}); /* the server waits for the end of a request */
+    downloader *f = open_fetcher(&(fetch_options){.connect_ms = 500}); /* the server waits for the end of a request */
     snprintf(url, sizeof url, "https://example.test:%d/", server->port);
     fetch_response *got = ask(f, (fetch_request){0}, url);
     assert_true(got->failure == FETCH_TLS || got->failure == FETCH_TIMEOUT);
@@ -246,7 +246,7 @@ static void a_handshake_that_breaks_off_may_pass(void **state)
     for (int hard = 0; hard < 2; hard++) {
         breaking_server server = {.hard = hard, .fd = play_listen(AF_INET, &server.port)};
         assert_int_equal(pthread_create(&server.thread, NULL, break_off, &server), 0);
-        fetcher *f = open_fetcher(NULL);
+        downloader *f = open_fetcher(NULL);
         snprintf(url, sizeof url, "https://example.test:%d/", server.port);
         fetch_response *got = ask(f, (fetch_request){0}, url);
         check_failure(got, FETCH_BROKEN);
@@ -261,7 +261,7 @@ static void a_handshake_that_breaks_off_may_pass(void **state)
 static void authorities_that_cannot_be_read_are_an_error(void **state)
 {
     (void)state;
-    fetcher *f;
+    downloader *f;
     assert_int_equal(fetch_open(&f, &(fetch_options){.ca_file = "/nonexistent/ca.pem"}), VIDI_EIO);
     assert_null(f);
 }
@@ -287,7 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_trusted_certificate_of_that_name_is_fine, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_certificates_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(names_in_certificates_play_no_tricks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(dns_cache_in_certificates_play_no_tricks, set_up, tear_down),
         cmocka_unit_test(a_server_without_tls_is_told),
         cmocka_unit_test(a_handshake_that_breaks_off_may_pass),
         cmocka_unit_test(authorities_that_cannot_be_read_are_an_error),

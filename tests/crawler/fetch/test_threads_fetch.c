@@ -14,7 +14,7 @@ static void *wake_often(void *context)
     return NULL;
 }
 
-static void start(fetcher *f, const play_server *server, int i, fetch_address address)
+static void start(downloader *f, const play_server *server, int i, fetch_address address)
 {
     char url[100];
     snprintf(url, sizeof url, "http://h%d.test:%d/%d", i % HOSTS, server->port, i);
@@ -26,7 +26,7 @@ static void requests_and_names_go_on_while_others_wake(void **state)
 {
     (void)state;
     play_server *server = play_begin(AF_INET, pages, 1);
-    fetcher *f = open_fetcher(&(fetch_options){.connections = CONNECTIONS, .resolver = resolve_here});
+    downloader *f = open_fetcher(&(fetch_options){.connections = CONNECTIONS, .resolver = resolve_here});
     pthread_t threads[2];
     int items[REQUESTS], named = 0, done = 0;
     for (int i = 0; i < 2; i++)
@@ -35,7 +35,7 @@ static void requests_and_names_go_on_while_others_wake(void **state)
         char host[16];
         items[i] = i;
         snprintf(host, sizeof host, "h%d.test", i % HOSTS);
-        assert_int_equal(fetch_name(f, str_of(host), &items[i]), VIDI_OK);
+        assert_int_equal(fetch_resolve(f, str_of(host), &items[i]), VIDI_OK);
     }
     while (done < REQUESTS) {
         fetch_event event;
@@ -43,7 +43,7 @@ static void requests_and_names_go_on_while_others_wake(void **state)
         assert_true(got >= 0);
         if (got == 0)
             continue; /* woken */
-        if (event.kind == FETCH_NAMED) {
+        if (event.kind == FETCH_RESOLVED) {
             assert_int_equal(event.failure, FETCH_FINE);
             start(f, server, *(int *)event.item, event.address);
             named++;
@@ -100,13 +100,13 @@ static void put_on_heap(heap *h, fetch_response *one)
     pthread_mutex_unlock(&h->lock);
 }
 
-/* While the fetcher works, while it is being closed, and afterwards. */
+/* While the downloader works, while it is being closed, and afterwards. */
 static void responses_are_freed_by_any_thread_at_any_time(void **state)
 {
     (void)state;
     play_server *server = play_begin(AF_INET, pages, 1);
     for (int round = 0; round < 5; round++) {
-        fetcher *f = open_fetcher(&(fetch_options){.connections = CONNECTIONS});
+        downloader *f = open_fetcher(&(fetch_options){.connections = CONNECTIONS});
         fetch_response *late[REQUESTS / 2];
         heap h = {.count = 0};
         pthread_t threads[2];
@@ -139,7 +139,7 @@ static void responses_are_freed_by_any_thread_at_any_time(void **state)
 }
 
 typedef struct baton {
-    fetcher *f;
+    downloader *f;
     pthread_mutex_t lock;
     int passed;
 } baton;
@@ -180,7 +180,7 @@ static void no_wake_is_lost(void **state)
 static void *fetch_alone(void *context)
 {
     const play_server *server = context;
-    fetcher *f = NULL;
+    downloader *f = NULL;
     fetch_net loopback;
     fetch_net_parse("127.0.0.0/8", &loopback);
     if (fetch_open(&f, &(fetch_options){.allowed = &loopback, .allowed_count = 1}) != VIDI_OK)

@@ -7,7 +7,7 @@
 #include "crawler/frontier/frontier.h"
 #include "support/check.h"
 
-/* More than these in one sort get a shelf of their own. */
+/* More than these in one sort get a segment of their own. */
 enum { LARGE_SORT = 70000 };
 
 static sqlite3 *open_memory(void)
@@ -22,7 +22,7 @@ static void run(sqlite3 *db, const char *text)
     check(sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK, "%s: %s", text, sqlite3_errmsg(db));
 }
 
-/* As ledger_commit does. */
+/* As db_commit does. */
 static void commit(sqlite3 *db, frontier *of)
 {
     check(frontier_flush(of) == VIDI_OK, "%s", frontier_error(of));
@@ -252,7 +252,7 @@ static void levels_are_kept_apart_if_wanted(void **state)
     }
 }
 
-static void hosts_on_many_shelves_are_met_once_and_in_order(void **state)
+static void hosts_in_many_segments_are_met_once_and_in_order(void **state)
 {
     (void)state;
     enum { URLS = 4 * LARGE_SORT };
@@ -264,10 +264,10 @@ static void hosts_on_many_shelves_are_met_once_and_in_order(void **state)
         add(of, 1 + (i * 2654435761u >> 7) % (i % 3 ? 20000 : 10), 0);
     for (int i = 0; i < 4; i++)
         sort(of, LARGE_SORT);
-    assert_int_equal(ask(db, "SELECT count(*) FROM shelves"), 4);
+    assert_int_equal(ask(db, "SELECT count(*) FROM segments"), 4);
     assert_int_equal(sweep(of, 0, met, false), URLS);
     memset(met, 0, URLS + 1);
-    assert_true(sweep_from(of, 0, met, URLS / 2, true) < URLS); /* the beginning of every shelf is gone */
+    assert_true(sweep_from(of, 0, met, URLS / 2, true) < URLS); /* the beginning of every segment is gone */
     uint64_t left = sweep(of, 0, met, true), marked = 0;
     for (size_t i = 1; i <= URLS; i++)
         marked += met[i];
@@ -280,7 +280,7 @@ static void hosts_on_many_shelves_are_met_once_and_in_order(void **state)
     sqlite3_close(db);
 }
 
-static void small_sorts_share_a_shelf_and_empty_shelves_go(void **state)
+static void small_sorts_share_a_segment_and_empty_segments_go(void **state)
 {
     (void)state;
     enum { URLS = 2 * LARGE_SORT + 3000 };
@@ -293,18 +293,18 @@ static void small_sorts_share_a_shelf_and_empty_shelves_go(void **state)
         if (i % 10 == 9)
             sort(of, 10);
     }
-    assert_int_equal(ask(db, "SELECT count(*) FROM shelves"), 1);
-    for (int shelf = 0; shelf < 2; shelf++) {
+    assert_int_equal(ask(db, "SELECT count(*) FROM segments"), 1);
+    for (int segment = 0; segment < 2; segment++) {
         for (uint64_t i = 0; i < LARGE_SORT; i++)
             add(of, 1 + i % 100, 0);
         sort(of, LARGE_SORT);
     }
-    assert_int_equal(ask(db, "SELECT count(*) FROM shelves"), 3);
+    assert_int_equal(ask(db, "SELECT count(*) FROM segments"), 3);
     assert_int_equal(sweep(of, 0, met, true), 2000 + 2 * LARGE_SORT);
     for (uint64_t i = 0; i < 1000; i++)
         add(of, 1 + i % 30, 0);
     sort(of, 1000);
-    assert_true(ask(db, "SELECT count(*) FROM shelves") <= 2);
+    assert_true(ask(db, "SELECT count(*) FROM segments") <= 2);
     assert_int_equal(frontier_unsorted(of), 0);
     assert_int_equal(sweep(of, 0, met, true), 1000);
     commit(db, of);
@@ -449,8 +449,8 @@ int main(void)
         cmocka_unit_test(numbers_of_all_sizes_come_back),
         cmocka_unit_test(long_urls_make_short_blocks),
         cmocka_unit_test(levels_are_kept_apart_if_wanted),
-        cmocka_unit_test(hosts_on_many_shelves_are_met_once_and_in_order),
-        cmocka_unit_test(small_sorts_share_a_shelf_and_empty_shelves_go),
+        cmocka_unit_test(hosts_in_many_segments_are_met_once_and_in_order),
+        cmocka_unit_test(small_sorts_share_a_segment_and_empty_segments_go),
         cmocka_unit_test(a_rollback_brings_everything_back),
         cmocka_unit_test(nothing_is_written_without_a_transaction),
         cmocka_unit_test(urls_can_be_read_again_by_their_ids),

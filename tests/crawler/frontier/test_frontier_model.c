@@ -1,6 +1,6 @@
 /*
- * The frontier against a model: random adds, sorts, takes, drops, commits, rollbacks and reopenings, on small shelves and
- * few hosts, so that everything meets everything. The model is a list of URLs: each is unsorted, queued or dropped.
+ * The frontier against a model: random adds, sorts, takes, drops, commits, rollbacks and reopenings, on small segments
+ * and few hosts, so that everything meets everything. The model is a list of URLs: each is unsorted, queued or dropped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static void reopen(test *t)
 {
     frontier_close(t->of);
     assert_int_equal(frontier_open(&t->of, t->db, t->by_level), VIDI_OK);
-    t->of->shelf_least = t->seed % 3 ? 50 : 400;
+    t->of->segment_least = t->seed % 3 ? 50 : 400;
 }
 
 static void add(test *t)
@@ -73,7 +73,9 @@ static void sort(test *t)
     holds(t, frontier_unsorted(t->of) == t->now.last - t->now.sorted);
 }
 
-/* The first queued URL of a host and level with a greater id, and in a block with a greater number: 0 if there is none. */
+/*
+ * The first queued URL of a host and level with a greater id, and in a block with a greater number: 0 if there is none.
+ */
 static uint64_t first_queued(const model *of, uint32_t level, uint64_t host, uint64_t after, uint64_t after_block)
 {
     for (uint64_t id = after + 1; id <= of->last; id++) {

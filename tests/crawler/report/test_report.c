@@ -19,7 +19,7 @@ static vidi_str str(const char *text)
 
 typedef struct made {
     test_scratch folder;
-    ledger *ledger;
+    crawl_db *db;
     url_keys *keys;
 } made;
 
@@ -32,45 +32,45 @@ static void make(made *crawl)
         key[i] = (unsigned char)i;
     test_scratch_make(&crawl->folder);
     test_path(path, crawl->folder.path, "crawl.db");
-    int error = ledger_open(&crawl->ledger, path, LEDGER_WRITE, false, why);
+    int error = db_open(&crawl->db, path, DB_WRITE, false, why);
     check(error == VIDI_OK, "%s", why);
     assert_int_equal(url_keys_open(&crawl->keys, key, "whatwg"), VIDI_OK);
-    assert_int_equal(ledger_begin(crawl->ledger), VIDI_OK);
-    assert_int_equal(ledger_set_text(crawl->ledger, "secret", str(secret)), VIDI_OK);
-    assert_int_equal(ledger_set_text(crawl->ledger, "canon", str("whatwg")), VIDI_OK);
+    assert_int_equal(db_begin(crawl->db), VIDI_OK);
+    assert_int_equal(db_set_text(crawl->db, "secret", str(secret)), VIDI_OK);
+    assert_int_equal(db_set_text(crawl->db, "canon", str("whatwg")), VIDI_OK);
 }
 
 static void commit(made *crawl)
 {
-    assert_int_equal(ledger_commit(crawl->ledger), VIDI_OK);
-    assert_int_equal(ledger_begin(crawl->ledger), VIDI_OK);
+    assert_int_equal(db_commit(crawl->db), VIDI_OK);
+    assert_int_equal(db_begin(crawl->db), VIDI_OK);
 }
 
 static void destroy(made *crawl)
 {
     url_keys_close(crawl->keys);
-    ledger_rollback(crawl->ledger);
-    ledger_close(crawl->ledger);
+    db_rollback(crawl->db);
+    db_close(crawl->db);
     test_folder_remove(crawl->folder.path);
 }
 
 static uint64_t add_url(made *crawl, const char *url, uint64_t referrer, uint32_t hops)
 {
     frontier_url row = {.host = 1, .url = str(url), .hops = hops, .referrer = referrer};
-    assert_int_equal(frontier_add(ledger_frontier(crawl->ledger), &row), VIDI_OK);
+    assert_int_equal(frontier_add(db_frontier(crawl->db), &row), VIDI_OK);
     return row.id;
 }
 
 static void add_outcome(made *crawl, uint64_t id, int status, const char *reason, const char *redirect)
 {
-    ledger_outcome row = {.id = id,
-                          .status = status,
-                          .reason = reason,
-                          .error = reason ? "a sentence" : NULL,
-                          .type = str("text/html"),
-                          .date = 1700000000000,
-                          .redirect = str(redirect)};
-    assert_int_equal(ledger_outcome_add(crawl->ledger, &row), VIDI_OK);
+    db_outcome row = {.id = id,
+                      .status = status,
+                      .reason = reason,
+                      .error = reason ? "a sentence" : NULL,
+                      .type = str("text/html"),
+                      .date = 1700000000000,
+                      .redirect = str(redirect)};
+    assert_int_equal(db_outcome_add(crawl->db, &row), VIDI_OK);
 }
 
 /* A URL and what became of it. */
@@ -93,7 +93,7 @@ static void add_edge(made *crawl, uint64_t page, const char *url, const char *te
     vidi_str target = str(url);
     uint64_t key;
     assert_int_equal(url_keys_make(crawl->keys, &target, 1, &key), VIDI_OK);
-    assert_int_equal(ledger_edge(crawl->ledger, key, page, str(text)), VIDI_OK);
+    assert_int_equal(db_edge(crawl->db, key, page, str(text)), VIDI_OK);
 }
 
 static report *look(const made *crawl)
@@ -181,14 +181,14 @@ static void totals_are_those_of_the_rows(void **state)
     add(&crawl, "http://h/robots", 1, 0, "robots");
     add(&crawl, "http://gone/", 1, 0, "name");
     add_url(&crawl, "http://h/queued", 1, 0);
-    ledger_outcome half = {.id = add_url(&crawl, "http://h/half", 1, 0), .status = 200, .error = "a sentence"};
-    assert_int_equal(ledger_outcome_add(crawl.ledger, &half), VIDI_OK);
-    ledger_host host = {.id = 7, .origin = str("http://h"), .parked = "Crawl-delay", .robots_outcome = -1};
-    assert_int_equal(ledger_host_write(crawl.ledger, &host), VIDI_OK);
-    assert_int_equal(ledger_set(crawl.ledger, "seconds_ms", 12345), VIDI_OK);
-    assert_int_equal(ledger_set(crawl.ledger, "fp_meaning", 2), VIDI_OK);
-    assert_int_equal(ledger_set_text(crawl.ledger, "expected_lost", str("0.12345678901234568")), VIDI_OK);
-    assert_int_equal(ledger_set_text(crawl.ledger, "kind", str("fingerprint")), VIDI_OK);
+    db_outcome half = {.id = add_url(&crawl, "http://h/half", 1, 0), .status = 200, .error = "a sentence"};
+    assert_int_equal(db_outcome_add(crawl.db, &half), VIDI_OK);
+    db_host host = {.id = 7, .origin = str("http://h"), .parked = "Crawl-delay", .robots_outcome = -1};
+    assert_int_equal(db_host_write(crawl.db, &host), VIDI_OK);
+    assert_int_equal(db_set(crawl.db, "seconds_ms", 12345), VIDI_OK);
+    assert_int_equal(db_set(crawl.db, "fp_meaning", 2), VIDI_OK);
+    assert_int_equal(db_set_text(crawl.db, "expected_lost", str("0.12345678901234568")), VIDI_OK);
+    assert_int_equal(db_set_text(crawl.db, "kind", str("fingerprint")), VIDI_OK);
     commit(&crawl);
 
     report *of = look(&crawl);
@@ -261,7 +261,7 @@ static void a_damaged_secret_is_an_error(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         made crawl;
         make(&crawl);
-        assert_int_equal(ledger_set_text(crawl.ledger, "secret", str(bad[i])), VIDI_OK);
+        assert_int_equal(db_set_text(crawl.db, "secret", str(bad[i])), VIDI_OK);
         commit(&crawl);
         report *of = look(&crawl);
         assert_int_equal(report_broken_links(of, &visitor), VIDI_EDAMAGED);
@@ -457,7 +457,7 @@ static void a_large_report_takes_linear_time(void **state)
     commit(&crawl);
     report *of = look(&crawl);
     report_visitor visitor = {count_broken, count_referrer, counts};
-    sqlite3_progress_handler(ledger_database(report_ledger(of)), 1000, count_steps, &steps);
+    sqlite3_progress_handler(db_sqlite(report_db(of)), 1000, count_steps, &steps);
     assert_int_equal(report_broken_links(of, &visitor), VIDI_OK);
     assert_int_equal(counts[0], BROKEN);
     assert_int_equal(counts[1], BROKEN + CHAIN);
@@ -471,15 +471,15 @@ static void a_large_report_takes_linear_time(void **state)
 static void add_stored(made *crawl, const char *url, const char *type, int status, int64_t date, const char *file)
 {
     uint64_t id = add_url(crawl, url, 0, 0);
-    ledger_outcome row = {.id = id,
-                          .status = status,
-                          .type = str(type),
-                          .digest = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
-                          .date = date,
-                          .file = file,
-                          .offset = 100 * id,
-                          .length = 10 + id};
-    assert_int_equal(ledger_outcome_add(crawl->ledger, &row), VIDI_OK);
+    db_outcome row = {.id = id,
+                      .status = status,
+                      .type = str(type),
+                      .digest = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+                      .date = date,
+                      .file = file,
+                      .offset = 100 * id,
+                      .length = 10 + id};
+    assert_int_equal(db_outcome_add(crawl->db, &row), VIDI_OK);
 }
 
 static int put_line(void *context, vidi_str text)

@@ -1,7 +1,7 @@
 /*
  * The server of a test site: one thread, epoll, HTTP/1.1 with keep-alive. See site.h.
  *
- * A connection reads a request, waits for the answer's delay, writes the response, and reads again. Broken manners are
+ * A connection reads a request, waits for the answer's delay, writes the response, and reads again. Broken answers are
  * written as bytes like all others; what they have in common is that the connection is closed behind them.
  */
 #include "site.h"

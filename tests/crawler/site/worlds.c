@@ -151,9 +151,9 @@ void world_encodings(site *of, unsigned host, site_page *from)
     site_link_to(from, page);
 }
 
-/* ---- manners ---- */
+/* ---- politeness ---- */
 
-void world_manners(site *of, unsigned host, site_page *from)
+void world_politeness(site *of, unsigned host, site_page *from)
 {
     site_page *page = site_page_add(of, host, "/m/rel"), *to = site_page_add(of, host, "/m/followed");
     site_say(page, "<a rel='nofollow' href=/m/not-1><a rel='x NoFollow y' href=/m/not-2>");

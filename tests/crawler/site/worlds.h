@@ -30,10 +30,10 @@ void world_web_make(site *of, world_web *web);
 void world_loops(site *of, unsigned host, site_page *from); /* the thesis's figures 1.2 and 2.2 */
 void world_mirrors(site *of, unsigned host, unsigned other, site_page *from);
 void world_spellings(site *of, unsigned host, site_page *from); /* of links: entities, dots, blanks, base, template … */
-void world_encodings(site *of, unsigned host, site_page *from); /* queries in the page's encoding */
-void world_manners(site *of, unsigned host, site_page *from);   /* nofollow, noarchive, user names */
-void world_packed(site *of, unsigned host, site_page *from);    /* gzip, twice, damaged, bombs */
-void world_broken(site *of, unsigned host, site_page *from);    /* responses that end early or are not HTTP */
+void world_encodings(site *of, unsigned host, site_page *from);  /* queries in the page's encoding */
+void world_politeness(site *of, unsigned host, site_page *from); /* nofollow, noarchive, user names */
+void world_packed(site *of, unsigned host, site_page *from);     /* gzip, twice, damaged, bombs */
+void world_broken(site *of, unsigned host, site_page *from);     /* responses that end early or are not HTTP */
 void world_statuses(site *of, unsigned host, site_page *from);
 /* outside: a host that is not part of the crawl. */
 void world_redirects(site *of, unsigned host, unsigned other, unsigned outside, site_page *from);

@@ -1,0 +1,32 @@
+/*
+ * What a transaction says about the crawl as a whole: counters, lengths of files, and how far the set is synced. Kept
+ * in the database's table `meta`, so a run continues counting where the last one ended.
+ */
+#ifndef VIDI_CRAWLER_CRAWL_COUNTERS_H
+#define VIDI_CRAWLER_CRAWL_COUNTERS_H
+
+#include <stdint.h>
+
+#include "crawler/crawl/crawl_state.h"
+
+typedef struct counters {
+    uint64_t urls, outcomes;
+    uint64_t pages; /* outcomes with a status */
+    uint64_t bytes; /* of bodies */
+    uint64_t errors;
+    uint64_t seeds_fetched;
+    uint64_t synced_to;
+} counters;
+
+int counters_read(crawl *of, counters *counts);
+
+/* Writes them, in a transaction, with the lengths of archive and output file. stats NULL: leaves the set's figures. */
+int counters_write(crawl *of, const counters *counts, const vidi_stats *stats);
+
+/* Makes them what crawl_look tells. */
+void counters_show(crawl *of, const counters *counts);
+
+/* The key of the host that a URL belongs to: of its origin. */
+int url_host_key(const url_keys *keys, vidi_str url, uint64_t *key);
+
+#endif

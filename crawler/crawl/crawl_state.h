@@ -1,0 +1,254 @@
+/*
+ * What the files of this folder share: the crawl, and what its threads hand to each other.
+ *
+ *                     URL blocks, host infos
+ *            +-----------------------------------------------+
+ *            v                                               |
+ *         fetcher --fetch jobs--> parsers --fetch jobs--> storage
+ *            |                                               ^
+ *            +---------- host requests, host infos ----------+
+ */
+#ifndef VIDI_CRAWLER_CRAWL_CRAWL_STATE_H
+#define VIDI_CRAWLER_CRAWL_CRAWL_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crawler/archive/archive.h"
+#include "crawler/base/bytes.h"
+#include "crawler/base/url_keys.h"
+#include "crawler/crawl/crawl.h"
+#include "crawler/crawl/message_queue.h"
+#include "crawler/crawl/output.h"
+#include "crawler/crawl/consistency.h"
+#include "crawler/fetch/fetch.h"
+#include "crawler/frontier/frontier.h"
+#include "crawler/harvest/harvest.h"
+#include "crawler/database/database.h"
+#include "crawler/scope/scope.h"
+
+enum {
+    CRAWL_WEIGHT = 24 << 20, /* bytes fetched and not committed, above which no request is started */
+    CRAWL_PAGES = 500,       /* pages fetched and not committed, above which no request is started */
+    CRAWL_HOSTS = 2000,      /* hosts in memory */
+    CRAWL_BATCH = 250,       /* pages that are committed together, */
+    CRAWL_BATCH_BYTES = 16 << 20,
+    CRAWL_BATCH_MS = 250,         /* and how long the first of them waits */
+    CRAWL_OUTSIDE_BODY = 64 << 10 /* bytes read of the body of a link that is only checked */
+};
+
+typedef enum message_kind {
+    MESSAGE_FETCH_JOB, /* fetch_job */
+    MESSAGE_URL_BLOCK, /* load, to the fetcher */
+    MESSAGE_HOST_INFO, /* host_info, both ways */
+    MESSAGE_WANT_URLS, /* host_request, to the storage thread: more URLs of a host, if there are any */
+    MESSAGE_HOST_LEFT, /* host_request, to the storage thread: the fetcher has forgotten the host */
+    MESSAGE_MAKE_ROOM  /* host_request, to the fetcher: other hosts are waiting for a place in memory */
+} message_kind;
+
+/* A URL from request to outcome: the fetcher fetches it, a parser finds its links, storage writes its rows. */
+typedef struct fetch_job {
+    message message;
+    frontier_url url; /* its text is at the end of the struct */
+    uint64_t block;   /* where the frontier has it */
+    uint32_t level;
+    /* the fetcher's */
+    struct host *host;
+    struct host *robots_for;           /* this is the request for that host's robots.txt; NULL: it is a page */
+    unsigned redirects;                /* of robots.txt */
+    unsigned failures;                 /* requests that failed and were repeated */
+    unsigned overloads;                /* answers of 429 or 503 */
+    bool by_get;                       /* outside of the scope: HEAD was not enough */
+    int64_t due;                       /* when it can be tried again */
+    struct fetch_job *before, *behind; /* in the list of running requests */
+    /* what became of it */
+    fetch_response *response; /* until a parser is through with it */
+    int status;
+    const char *reason; /* NULL: there is a response that counts */
+    char error[200];
+    uint64_t body_bytes;
+    int64_t date, took_us;
+    size_t weight; /* bytes that count towards CRAWL_WEIGHT */
+    harvest harvest;
+    bool harvested;
+    uint32_t file; /* of the archive */
+    uint64_t offset;
+    bool stored;
+    char text[];
+} fetch_job;
+
+/* NULL: no memory. */
+fetch_job *fetch_job_make(const frontier_url *url, uint64_t block, uint32_t level);
+void fetch_job_free(fetch_job *of);
+
+/* A block of a host's URLs for the fetcher. */
+typedef struct url_block {
+    message message;
+    uint64_t host, number;
+    uint32_t level;
+    size_t count, at; /* `at`: the fetcher's place in it */
+    frontier_url *urls;
+    bytes text;
+} url_block;
+
+/* What is known about a host: sent by the storage thread from the database, and back by the fetcher when it changes. */
+typedef struct host_info {
+    message message;
+    uint64_t host;
+    bytes origin; /* with a '/' at the end */
+    uint64_t pages;
+    int64_t not_before; /* a date; 0: none */
+    /* robots.txt */
+    bool has_robots; /* to the storage thread: there is something new about it */
+    int robots_outcome;
+    int64_t robots_date, robots_reached;
+    bytes robots;
+    /* to the storage thread */
+    char parked[96]; /* why it is not crawled any further in this run; "": nothing new */
+    bytes sitemaps;  /* URLs, each ended by a zero byte */
+} host_info;
+
+typedef struct host_request {
+    message message;
+    uint64_t host;
+    uint64_t count; /* URLs wanted, or returned */
+} host_request;
+
+/* Frees a message of any kind. */
+void message_free(message *one);
+void messages_free(messages *list);
+
+/* Why a run comes to its end; the first reason counts. */
+typedef enum crawl_ending {
+    ENDING_NOT,
+    ENDING_DONE, /* the storage thread has found nothing more to do */
+    ENDING_LIMIT,
+    ENDING_STOP,
+    ENDING_FAIL
+} crawl_ending;
+
+/* A header line for requests to one origin. */
+typedef struct crawl_login {
+    char *origin, *header;
+} crawl_login;
+
+struct crawl {
+    crawl_options options; /* with the defaults filled in */
+    crawl_clock clock;
+    char *agent; /* the header User-Agent */
+    /* seeds.c */
+    vidi_str *seeds; /* serialised, without user names and fragments */
+    char **seed_texts;
+    size_t seed_count;
+    crawl_login *logins;
+    size_t login_count;
+    scope *scope;
+    harvest_rules rules;
+
+    /* The state. After opening only the storage thread touches it. */
+    vidi_set *set;
+    crawl_db *db;
+    archive *archive; /* NULL: nothing is stored */
+    output output;
+    url_keys *keys;        /* of hosts: by the text as it is */
+    url_keys *targets;     /* of links, with `check`: by the set's canonical form */
+    uint64_t committed_to; /* id of the last row whose URL is committed to the set, */
+    uint64_t synced_to;    /* and of the last that is synced */
+    uint64_t run;          /* its random number: consistency.c */
+    int lock;              /* the folder, locked; -1: not yet */
+    bool ends;             /* the next commit is the last one of this run */
+    uint64_t found_until;  /* the last row when it was opened: blocks up to it may have URLs that are dealt with */
+
+    /* The threads. */
+    downloader *downloader;
+    message_queue to_parsers, to_storage, to_fetcher;
+    atomic_long busy;     /* messages sent to parsers and storage that are not handled yet */
+    atomic_size_t weight; /* bytes of the fetch jobs among them */
+    atomic_size_t fetch_jobs;
+    atomic_bool starving; /* the fetcher has nothing to do, so the storage thread commits at once */
+    atomic_int ending;
+    atomic_bool ran;
+
+    /* What happened; `about` guards texts and figures. */
+    pthread_mutex_t about;
+    char error[512];
+    char limit[160];
+    crawl_progress progress;
+    uint64_t parked;    /* hosts, in this run */
+    int64_t began;      /* this run, by the clock */
+    int64_t seconds_ms; /* of earlier runs */
+};
+
+/* ---- crawl.c ---- */
+
+int64_t crawl_now(const crawl *of);
+int64_t crawl_date(const crawl *of);
+
+/* Writes the sentence to `why` (room CRAWL_WHY) and returns the error. */
+int crawl_explain(char *why, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Ends the run with an error; the first one counts. Any thread. */
+void crawl_fail(crawl *of, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void crawl_no_memory(crawl *of);
+/* Ends the run at a limit: `what` is what crawl_limit tells. */
+void crawl_end_at(crawl *of, const char *what);
+void crawl_end_as(crawl *of, crawl_ending ending);
+crawl_ending crawl_ends(const crawl *of);
+void crawl_warn(const crawl *of, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Sends what was counted as busy before; false if the crawl is ending: the list is then freed. */
+void crawl_to_storage(crawl *of, messages *list);
+/* The messages are handled, and everything that follows from them has been sent. */
+void crawl_handled(crawl *of, size_t messages);
+
+/* ---- seeds.c ---- */
+
+/* Reads the seeds of the options. */
+int seeds_read(crawl *of, char *why);
+void seeds_free(crawl *of);
+
+/* ---- resume.c ---- */
+
+/* Opens or makes the state, and brings set, archive, output file and database together. */
+int resume_open(crawl *of, char *why);
+void resume_close(crawl *of);
+
+/* ---- seen_set.c ---- */
+
+/* Explains an error with the database's sentence, and returns it. */
+int crawl_explain_ledger(const crawl *of, int error, char *why);
+/* A text of the database; NULL if it is not there. The caller frees it. */
+int crawl_meta_text(crawl *of, const char *name, char **text);
+
+/* Opens the set, which locks it. VIDI_EABSENT: there is none yet. */
+int seen_open(crawl *of, const char *path, char *why);
+/* The same; but with --rebuild-seen renames the set, whatever it is, and returns VIDI_EABSENT. */
+int seen_open_or_put_aside(crawl *of, const char *path, char *why);
+/* Makes the set as the user asks for it, or, if the crawl has begun already, as it was. */
+int seen_make(crawl *of, const char *path, char *why);
+/* Is it of the kind and form that the user asks for? */
+int seen_check_same(crawl *of, const vidi_stats *stats, char *why);
+/* Writes to the database what the user has asked for, if the crawl is new. */
+int seen_write_wish(crawl *of, const vidi_stats *stats);
+
+/* ---- option_changes.c ---- */
+
+/* Warns if links are missing that this run would have kept. In the transaction of the opening. */
+int option_changes_warn(crawl *of, uint64_t outcomes);
+
+/* ---- parsers.c ---- */
+
+typedef struct parsers parsers;
+int parsers_start(parsers **made, crawl *of);
+/* The message queue of the parsers is closed; waits until all is read. */
+void parsers_join(parsers *of);
+
+/* ---- storage.c, fetcher.c ---- */
+
+void *storage_run(void *context); /* a thread; the context is the crawl */
+void fetcher_run(crawl *c);       /* in the thread of crawl_run */
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * The fetcher: the one thread that fetches. It keeps hosts in memory and knows when each may get its next request.
+ *
+ *   fetcher.c          its loop
+ *   host.c            a host in memory: its URLs, and which is requested next
+ *   responses.c         what an answer, or its absence, means for the URL and for the host
+ *   host_robots.c    robots.txt of a host
+ *   limits.c          when no request may be started
+ */
+#ifndef VIDI_CRAWLER_CRAWL_FETCHER_FETCHER_H
+#define VIDI_CRAWLER_CRAWL_FETCHER_FETCHER_H
+
+#include "crawler/base/url_parts.h"
+#include "crawler/crawl/id_map.h"
+#include "crawler/crawl/crawl_state.h"
+#include "crawler/politeness/politeness.h"
+#include "crawler/robots/robots.h"
+
+typedef struct host {
+    uint64_t id;
+    char *origin;
+    url_parts parts; /* of the origin, and "/robots.txt" */
+    char *robots_url;
+    bool in_host_table; /* storage has handed it over; if not, it is here only for another host's robots.txt */
+    size_t at;          /* place in the list of hosts */
+    const char **headers;
+    size_t header_count;
+
+    /* the name */
+    bool resolving;      /* it is being looked up */
+    int64_t resolved_at; /* when the address was found; negative: never */
+    int64_t resolve_due; /* earliest time of the next lookup */
+    unsigned resolve_failures;
+    fetch_address address;
+
+    /* turns */
+    polite_queue *queue; /* NULL: the address is not known */
+    int64_t not_until;   /* it has asked to be left alone until then */
+    unsigned running;    /* requests */
+
+    /* URLs */
+    messages url_blocks;
+    uint64_t unstarted; /* URLs in loads */
+    messages retries;   /* fetch jobs that are tried again when they are due */
+    messages direct;    /* requests for a robots.txt, this host's or another's */
+    uint64_t ahead;     /* URLs to have in store; with fewer, the storage thread is asked for more */
+    bool asked;         /* the storage thread was asked for more, and has not answered */
+    bool ran_dry;       /* the last URL was taken while the storage thread had not answered */
+
+    /* robots.txt */
+    robots *rules; /* NULL: everything is allowed, if robots_ready */
+    bool robots_ready, robots_asked;
+    int robots_outcome; /* -1: never asked for */
+    int64_t robots_date, robots_reached;
+    int64_t robots_due; /* earliest time of the next request */
+    unsigned robots_failures;
+
+    /* its history */
+    uint64_t pages;       /* fetched, over all runs */
+    unsigned failures;    /* requests in a row without any answer */
+    unsigned overloads;   /* answers of 429 or 503 in a row */
+    bool refused;         /* one of its URLs was given up for that, and no other has been answered since */
+    const char *dead;     /* why none of its URLs can be fetched: a reason; NULL: it is alive */
+    char dead_error[200]; /* the sentence about it */
+    bool parked;
+} host;
+
+typedef struct fetcher {
+    crawl *crawl;
+    polite *politeness;
+    id_map hosts;
+    host **list;
+    size_t list_room;
+    fetch_job *on_their_way;           /* running requests */
+    unsigned running;                  /* their number */
+    uint64_t pages_running;            /* those of them that count as pages */
+    uint64_t pages, bytes;             /* over all runs, with those that are not committed yet */
+    uint64_t pages_began, bytes_began; /* when the run began */
+    int64_t next_due;                  /* when something is to be tried again; INT64_MAX: nothing is */
+    int64_t now;                       /* of this round */
+    messages to_parsers, to_storage;
+} fetcher;
+
+/* ---- host.c ---- */
+
+/* Finds or makes the host. NULL: no memory. */
+host *host_of(fetcher *of, uint64_t id, vidi_str url);
+void host_free(fetcher *of, host *host);
+/* Call it after every change: asks for the address, the robots.txt, turns or more URLs, as the host needs them. */
+void host_refresh(fetcher *of, host *host);
+/* The next request to the host, whose turn has come; NULL: none. */
+fetch_job *host_next(fetcher *of, host *host);
+/* Tries a URL again at `due`. */
+void host_retry(fetcher *of, host *host, fetch_job *again, int64_t due);
+void host_wake_at(fetcher *of, int64_t due);
+/* Gives the host up: all its URLs get this outcome. */
+void host_give_up(fetcher *of, host *host, const char *reason, const char *error);
+/* Has it ever answered, in this run or before? */
+bool host_has_answered(const host *host);
+/*
+ * It does not answer. If it has answered before, it is parked, because it may come back, or the network of this machine
+ * is gone; otherwise it is given up. host_refresh is to follow if it is still there.
+ */
+void host_is_silent(fetcher *of, host *host, const char *reason, const char *error);
+/* Leaves the host alone for the rest of this run; its URLs stay in the queue. not_before: a date, or 0. */
+void host_park(fetcher *of, host *host, int64_t not_before, const char *why);
+/* A host info that has only the host's id and origin. NULL: no memory; the crawl knows. */
+host_info *host_info_make(fetcher *of, const host *host);
+/* Forgets the host if nothing keeps it in memory. */
+void host_leave_if_over(fetcher *of, host *host);
+/* Gives a URL an outcome without a response. */
+void host_unfetched(fetcher *of, fetch_job *page, const char *reason, const char *error);
+void host_take_block(fetcher *of, url_block *urls);
+void host_take_info(fetcher *of, host_info *known); /* the host info stays the caller's */
+/* Gives hosts back that have nothing to do. */
+void host_make_room(fetcher *of);
+
+/* ---- responses.c ---- */
+
+void address_arrived(fetcher *of, const fetch_event *event);
+void response_arrived(fetcher *of, fetch_response *response);
+
+/* ---- host_robots.c ---- */
+
+/* Is the robots.txt known, so that pages may be requested? If not, it is requested when it is time. */
+bool host_robots_is_known(fetcher *of, host *host);
+void host_robots_from(fetcher *of, host *host, const host_info *known);
+void host_robots_arrived(fetcher *of, fetch_job *asked, const fetch_response *response);
+/* Asks for robots.txt, unless it is being asked for already. */
+void host_robots_ask(fetcher *of, host *host);
+
+/* ---- limits.c ---- */
+
+/* Is so much fetched and not committed that no request may be started? */
+bool limits_gate(const fetcher *of);
+/* May a request be started now? */
+bool limits_allow(const fetcher *of);
+/* Ends the run if a limit is reached. */
+void limits_check(fetcher *of);
+/* When the time is over; INT64_MAX: never. */
+int64_t limits_deadline(const fetcher *of);
+
+/* ---- fetcher.c ---- */
+
+void fetcher_to_parsers(fetcher *of, fetch_job *page);
+void fetcher_to_storage(fetcher *of, message *one);
+
+#endif

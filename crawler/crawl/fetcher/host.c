@@ -1,0 +1,493 @@
+/*
+ * A host in the fetcher's memory: see fetcher.h.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/crawl/fetcher/fetcher.h"
+
+enum {
+    AHEAD_FIRST = 25,      /* URLs in store at first; doubled when a host runs dry, */
+    AHEAD_MOST = 2000,     /* up to this */
+    LONG_WAIT = 60 * 1000, /* milliseconds; a host that waits for longer is handed back if others need its place */
+    RETRIES_MOST = 100,    /* while so many URLs of a host wait to be tried again, no other is started */
+    NAME_LIFETIME = 5 * 60 * 1000 /* milliseconds until the address is looked up again */
+};
+
+/* ---- making and freeing ---- */
+
+static int add_headers(fetcher *of, host *host)
+{
+    crawl *c = of->crawl;
+    vidi_str url = {host->robots_url, strlen(host->robots_url)};
+
+    host->headers = calloc(c->options.header_count + c->login_count + 1, sizeof *host->headers);
+    if (!host->headers)
+        return VIDI_EMEMORY;
+    if (!scope_is_seeds_origin(c->scope, url))
+        return VIDI_OK;
+    for (size_t i = 0; i < c->options.header_count; i++)
+        host->headers[host->header_count++] = c->options.headers[i];
+    for (size_t i = 0; i < c->login_count; i++)
+        if (strcmp(c->logins[i].origin, host->origin) == 0)
+            host->headers[host->header_count++] = c->logins[i].header;
+    return VIDI_OK;
+}
+
+static int fill_in(fetcher *of, host *host, vidi_str url)
+{
+    url_parts parts;
+    bytes text = {0};
+
+    if (!url_split(url, &parts))
+        return VIDI_EARGUMENT;
+    host->origin = strndup(parts.origin.ptr, parts.origin.len);
+    if (!host->origin || bytes_append_format(&text, "%s/robots.txt", host->origin) != VIDI_OK ||
+        bytes_append(&text, "", 1) != VIDI_OK) {
+        bytes_free(&text);
+        return VIDI_EMEMORY;
+    }
+    host->robots_url = text.ptr;
+    if (!url_split((vidi_str){text.ptr, text.len - 1}, &host->parts))
+        return VIDI_EARGUMENT;
+    return add_headers(of, host);
+}
+
+static int add_to_list(fetcher *of, host *host)
+{
+    size_t count = of->hosts.count;
+
+    if (count == of->list_room) {
+        size_t room = count ? count * 2 : 64;
+        struct host **more = realloc(of->list, room * sizeof *more);
+        if (!more)
+            return VIDI_EMEMORY;
+        of->list = more;
+        of->list_room = room;
+    }
+    if (id_map_put(&of->hosts, host->id, host) != VIDI_OK)
+        return VIDI_EMEMORY;
+    host->at = count;
+    of->list[count] = host;
+    return VIDI_OK;
+}
+
+static void free_parts(host *host)
+{
+    messages_free(&host->url_blocks);
+    messages_free(&host->retries);
+    messages_free(&host->direct);
+    robots_free(host->rules);
+    free(host->headers);
+    free(host->robots_url);
+    free(host->origin);
+    free(host);
+}
+
+host *host_of(fetcher *of, uint64_t id, vidi_str url)
+{
+    host *found = id_map_get(&of->hosts, id);
+
+    if (found)
+        return found;
+    found = calloc(1, sizeof *found);
+    if (!found)
+        return NULL;
+    found->id = id;
+    found->resolved_at = -1;
+    found->robots_outcome = -1;
+    found->ahead = AHEAD_FIRST;
+    if (fill_in(of, found, url) == VIDI_OK && add_to_list(of, found) == VIDI_OK)
+        return found;
+    free_parts(found);
+    return NULL;
+}
+
+void host_free(fetcher *of, host *host)
+{
+    size_t last = of->hosts.count - 1;
+
+    if (host->queue)
+        polite_remove(of->politeness, host->queue);
+    of->list[host->at] = of->list[last];
+    of->list[host->at]->at = host->at;
+    id_map_remove(&of->hosts, host->id);
+    free_parts(host);
+}
+
+/* ---- what it needs ---- */
+
+void host_wake_at(fetcher *of, int64_t due)
+{
+    if (due < of->next_due)
+        of->next_due = due;
+}
+
+static bool has_pages(const host *host)
+{
+    return host->unstarted > 0 || host->retries.first;
+}
+
+static bool has_due_retry(const fetcher *of, const host *host)
+{
+    for (const message *one = host->retries.first; one; one = one->next)
+        if (((const fetch_job *)one)->due <= of->now)
+            return true;
+    return false;
+}
+
+static bool name_is_old(const fetcher *of, const host *host)
+{
+    return host->resolved_at < 0 || of->now - host->resolved_at > NAME_LIFETIME;
+}
+
+static void ask_name(fetcher *of, host *host)
+{
+    if (host->resolving || host->running > 0)
+        return;
+    if (of->now < host->resolve_due) {
+        host_wake_at(of, host->resolve_due);
+        return;
+    }
+    if (fetch_resolve(of->crawl->downloader, host->parts.host, host) == VIDI_OK)
+        host->resolving = true;
+    else
+        crawl_no_memory(of->crawl);
+}
+
+static void ask_for_more(fetcher *of, host *host)
+{
+    if (!host->in_host_table || host->asked || host->unstarted >= host->ahead || host->parked)
+        return;
+    host_request *wanted = calloc(1, sizeof *wanted);
+    if (!wanted) {
+        crawl_no_memory(of->crawl);
+        return;
+    }
+    wanted->message.kind = MESSAGE_WANT_URLS;
+    wanted->host = host->id;
+    wanted->count = 2 * host->ahead - host->unstarted;
+    host->asked = true;
+    host->ran_dry = host->unstarted == 0;
+    fetcher_to_storage(of, &wanted->message);
+}
+
+/* Are there as many of its pages as there may be, with those that are on their way? */
+static bool is_at_its_limit(const fetcher *of, const host *host)
+{
+    return host->pages + host->running >= of->crawl->options.max_host_pages;
+}
+
+/* Is there something that could be asked for now? */
+static bool wants_a_turn(fetcher *of, host *host)
+{
+    if (host->direct.first)
+        return true;
+    if (is_at_its_limit(of, host))
+        return false;
+    if (!has_pages(host) || !host_robots_is_known(of, host))
+        return host->direct.first != NULL;
+    return has_due_retry(of, host) || (host->unstarted > 0 && host->retries.count < RETRIES_MOST);
+}
+
+static void give_up_all(fetcher *of, host *host);
+
+void host_refresh(fetcher *of, host *host)
+{
+    if (host->pages >= of->crawl->options.max_host_pages && has_pages(host) && !host->parked)
+        host_park(of, host, 0, "as many pages as --max-host-pages allows are fetched");
+    if (host->parked) {
+        host_leave_if_over(of, host);
+        return;
+    }
+    if (host->dead)
+        give_up_all(of, host);
+    ask_for_more(of, host);
+    bool needs = host->direct.first || has_pages(host);
+    bool old = needs && name_is_old(of, host);
+    if (old)
+        ask_name(of, host);
+    if (host->queue)
+        polite_want(of->politeness, host->queue, !old && !host->resolving && wants_a_turn(of, host));
+}
+
+/* ---- what comes next ---- */
+
+static fetch_job *due_retry(fetcher *of, host *host)
+{
+    messages kept = {0};
+    fetch_job *found = NULL;
+    message *one;
+
+    while ((one = messages_remove(&host->retries))) {
+        if (!found && ((fetch_job *)one)->due <= of->now)
+            found = (fetch_job *)one;
+        else
+            messages_add(&kept, one);
+    }
+    host->retries = kept;
+    return found;
+}
+
+/* The next URL of the blocks, as a fetch job. NULL: there is none, or no memory. */
+static fetch_job *next_of_load(fetcher *of, host *host)
+{
+    url_block *first = (url_block *)host->url_blocks.first;
+
+    if (!first)
+        return NULL;
+    fetch_job *made = fetch_job_make(&first->urls[first->at], first->number, first->level);
+    if (!made) {
+        crawl_no_memory(of->crawl);
+        return NULL;
+    }
+    made->host = host;
+    first->at++;
+    host->unstarted--;
+    if (first->at == first->count)
+        message_free(messages_remove(&host->url_blocks));
+    host->ran_dry = host->ran_dry || (host->asked && host->unstarted == 0);
+    return made;
+}
+
+/* May this URL be asked for? If not, it has got its outcome. */
+static bool is_allowed(fetcher *of, host *host, fetch_job *page)
+{
+    int verdict = host->rules ? robots_check(host->rules, page->url.url, NULL) : ROBOTS_ALLOWED;
+
+    if (verdict == ROBOTS_ALLOWED)
+        return true;
+    if (verdict == ROBOTS_DENIED) {
+        host_unfetched(of, page, "robots", NULL);
+    } else { /* that says nothing about the URL, which stays in the queue */
+        crawl_no_memory(of->crawl);
+        fetch_job_free(page);
+    }
+    return false;
+}
+
+fetch_job *host_next(fetcher *of, host *host)
+{
+    fetch_job *next = (fetch_job *)messages_remove(&host->direct);
+
+    if (next)
+        return next;
+    if (host->parked || is_at_its_limit(of, host) || !host_robots_is_known(of, host))
+        return (fetch_job *)messages_remove(&host->direct);
+    next = due_retry(of, host);
+    while (!next && host->unstarted > 0 && host->retries.count < RETRIES_MOST) {
+        next = next_of_load(of, host);
+        if (!next)
+            return NULL;
+        if (!is_allowed(of, host, next))
+            next = NULL;
+    }
+    return next;
+}
+
+void host_retry(fetcher *of, host *host, fetch_job *again, int64_t due)
+{
+    again->due = due;
+    messages_add(&host->retries, &again->message);
+    host_wake_at(of, due);
+}
+
+/* ---- URLs that will not be fetched ---- */
+
+void host_unfetched(fetcher *of, fetch_job *page, const char *reason, const char *error)
+{
+    page->reason = reason;
+    if (error)
+        snprintf(page->error, sizeof page->error, "%s", error);
+    if (!page->date)
+        page->date = crawl_date(of->crawl);
+    page->host = NULL;
+    fetcher_to_storage(of, &page->message);
+}
+
+static void give_up_all(fetcher *of, host *host)
+{
+    fetch_job *page;
+
+    while ((page = (fetch_job *)messages_remove(&host->retries)))
+        host_unfetched(of, page, host->dead, host->dead_error);
+    while (host->unstarted > 0 && (page = next_of_load(of, host)))
+        host_unfetched(of, page, host->dead, host->dead_error);
+}
+
+/* Others wait for a robots.txt from here: they learn that none will come. */
+static void refuse_direct(fetcher *of, host *host, const char *error)
+{
+    fetch_job *asked;
+
+    while ((asked = (fetch_job *)messages_remove(&host->direct))) {
+        fetch_response none = {.item = asked, .failure = FETCH_CONNECT};
+        snprintf(none.why, sizeof none.why, "%.150s", error);
+        host_robots_arrived(of, asked, &none);
+    }
+}
+
+void host_give_up(fetcher *of, host *host, const char *reason, const char *error)
+{
+    host->dead = reason;
+    snprintf(host->dead_error, sizeof host->dead_error, "%s", error);
+    refuse_direct(of, host, error);
+    if (host->in_host_table)
+        host_refresh(of, host);
+    else
+        host_leave_if_over(of, host);
+}
+
+/* ---- leaving ---- */
+
+static void send_leave(fetcher *of, uint64_t host, uint64_t returned)
+{
+    host_request *left = calloc(1, sizeof *left);
+
+    if (!left) {
+        crawl_no_memory(of->crawl);
+        return;
+    }
+    left->message.kind = MESSAGE_HOST_LEFT;
+    left->host = host;
+    left->count = returned;
+    fetcher_to_storage(of, &left->message);
+}
+
+/* Forgets the host; its URLs go back to the storage thread. */
+static void give_back(fetcher *of, host *host)
+{
+    send_leave(of, host->id, host->unstarted + host->retries.count);
+    host_free(of, host);
+}
+
+static bool is_in_use(const host *host)
+{
+    return host->running > 0 || host->resolving || host->direct.first || host->robots_asked;
+}
+
+void host_leave_if_over(fetcher *of, host *host)
+{
+    if (is_in_use(host) || (host->in_host_table && !host->parked))
+        return;
+    if (host->in_host_table)
+        give_back(of, host);
+    else
+        host_free(of, host);
+}
+
+host_info *host_info_make(fetcher *of, const host *host)
+{
+    host_info *news = calloc(1, sizeof *news);
+
+    if (news)
+        news->message.kind = MESSAGE_HOST_INFO;
+    if (!news || bytes_append_format(&news->origin, "%s/", host->origin) != VIDI_OK) {
+        message_free(news ? &news->message : NULL);
+        crawl_no_memory(of->crawl);
+        return NULL;
+    }
+    news->host = host->id;
+    return news;
+}
+
+void host_park(fetcher *of, host *host, int64_t not_before, const char *why)
+{
+    host_info *news = host_info_make(of, host);
+
+    if (!news)
+        return;
+    news->not_before = not_before;
+    snprintf(news->parked, sizeof news->parked, "%s", why);
+    host->parked = true;
+    if (host->queue)
+        polite_want(of->politeness, host->queue, host->direct.first != NULL);
+    crawl_warn(of->crawl, "%s is left alone for now: %s", host->origin, why);
+    fetcher_to_storage(of, &news->message);
+}
+
+bool host_has_answered(const host *host)
+{
+    return host->pages > 0 || host->robots_reached > 0;
+}
+
+void host_is_silent(fetcher *of, host *host, const char *reason, const char *error)
+{
+    if (!host_has_answered(host)) {
+        host_give_up(of, host, reason, error);
+        return;
+    }
+    if (!host->parked)
+        host_park(of, host, 0, error);
+    host->running++; /* it must not leave before the loop is over */
+    refuse_direct(of, host, error);
+    host->running--;
+}
+
+/* Will it be long until something of it can be fetched? Then the storage thread is told until when. */
+static bool waits_long(fetcher *of, const host *host)
+{
+    int64_t until = host->queue ? polite_when_queue(of->politeness, host->queue) : host->resolve_due;
+
+    until = host->robots_due > until ? host->robots_due : until;
+    if (until - of->now <= LONG_WAIT)
+        return false;
+    host_info *news = host_info_make(of, host);
+    if (!news)
+        return false;
+    news->not_before = crawl_date(of->crawl) + (until - of->now);
+    fetcher_to_storage(of, &news->message);
+    return true;
+}
+
+void host_make_room(fetcher *of)
+{
+    for (size_t i = of->hosts.count; i-- > 0;) {
+        host *host = of->list[i];
+        if (!host->in_host_table || is_in_use(host) || host->parked)
+            continue;
+        if (has_pages(host) && !waits_long(of, host))
+            continue;
+        give_back(of, host);
+    }
+}
+
+/* ---- from the storage thread ---- */
+
+void host_take_info(fetcher *of, host_info *known)
+{
+    host *host = host_of(of, known->host, bytes_str(&known->origin));
+
+    if (!host) {
+        crawl_no_memory(of->crawl);
+        return;
+    }
+    host->in_host_table = true;
+    host->pages = known->pages;
+    if (!host->robots_ready)
+        host_robots_from(of, host, known);
+    int64_t wait = known->not_before > 0 ? known->not_before - crawl_date(of->crawl) : 0;
+    if (wait > 0)
+        host->not_until = of->now + wait;
+    if (host->queue && wait > 0)
+        polite_back_off(of->politeness, host->queue, host->not_until);
+    host_refresh(of, host);
+}
+
+void host_take_block(fetcher *of, url_block *urls)
+{
+    host *host = id_map_get(&of->hosts, urls->host);
+
+    if (!host || !host->in_host_table) { /* it was on its way when the host left */
+        send_leave(of, urls->host, urls->count);
+        message_free(&urls->message);
+        return;
+    }
+    if (host->ran_dry && host->ahead < AHEAD_MOST)
+        host->ahead *= 2;
+    host->asked = host->ran_dry = false;
+    host->unstarted += urls->count;
+    messages_add(&host->url_blocks, &urls->message);
+    host_refresh(of, host);
+}

@@ -1,0 +1,81 @@
+/*
+ * What the threads of a crawl hand to each other: making and freeing it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/crawl/crawl_state.h"
+
+fetch_job *fetch_job_make(const frontier_url *url, uint64_t block, uint32_t level)
+{
+    fetch_job *made = calloc(1, sizeof *made + url->url.len + 1);
+
+    if (!made)
+        return NULL;
+    made->message.kind = MESSAGE_FETCH_JOB;
+    made->url = *url;
+    memcpy(made->text, url->url.ptr, url->url.len);
+    made->url.url = (vidi_str){made->text, url->url.len};
+    made->block = block;
+    made->level = level;
+    return made;
+}
+
+static void response_drop(fetch_job *of)
+{
+    if (of->response)
+        fetch_response_free(of->response);
+    of->response = NULL;
+}
+
+void fetch_job_free(fetch_job *of)
+{
+    if (!of)
+        return;
+    response_drop(of);
+    if (of->harvested)
+        harvest_free(&of->harvest);
+    free(of);
+}
+
+static void url_block_free(url_block *of)
+{
+    bytes_free(&of->text);
+    free(of->urls);
+    free(of);
+}
+
+static void host_info_free(host_info *of)
+{
+    bytes_free(&of->origin);
+    bytes_free(&of->robots);
+    bytes_free(&of->sitemaps);
+    free(of);
+}
+
+void message_free(message *one)
+{
+    if (!one)
+        return;
+    switch (one->kind) {
+    case MESSAGE_FETCH_JOB:
+        fetch_job_free((fetch_job *)one);
+        break;
+    case MESSAGE_URL_BLOCK:
+        url_block_free((url_block *)one);
+        break;
+    case MESSAGE_HOST_INFO:
+        host_info_free((host_info *)one);
+        break;
+    default:
+        free(one);
+    }
+}
+
+void messages_free(messages *list)
+{
+    message *one;
+
+    while ((one = messages_remove(list)))
+        message_free(one);
+}

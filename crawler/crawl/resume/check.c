@@ -1,0 +1,408 @@
+/*
+ * Checks everything that a crawl keeps: see crawl.h.
+ *
+ *   crawl.db    the checksum of each page; the trees, counts and queue (db_verify)
+ *   seen        each byte; where it stands, compared with the database (consistency.c); each row's URL must be in it
+ *   archive     each record; and for each page that the database says is stored, a record at its place, with its digest
+ *   --jsonl     the digest of all committed lines
+ *
+ * A crawl may be running meanwhile. So the set is read before the database, and is then older, which is not a fault.
+ * How far it must have come at least is asked before it is read.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/files.h"
+#include "crawler/base/sql.h"
+#include "crawler/crawl/crawl_state.h"
+
+enum { CHUNK = 1024, PIECE = 1 << 16, SENTENCE = 1024 };
+
+typedef struct checking {
+    crawl_fault *fault;
+    void *context;
+    crawl_checked *found;
+    const char *folder;
+    crawl_db *db;
+    vidi_set *set;
+    uint64_t unfinished;        /* bytes at the end of the set's log */
+    uint64_t row;               /* the last one whose URL the set must have */
+    consistency_entries before; /* what the database knew before the set was read */
+    bool was_closed;            /* no run was at work then */
+    /* the chunk of rows that the set is asked about */
+    bytes text;
+    size_t ends[CHUNK], count;
+    uint64_t first, missing;
+} checking;
+
+__attribute__((format(printf, 2, 3))) static void tell(checking *of, const char *format, ...)
+{
+    char sentence[SENTENCE];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    of->found->faults++;
+    of->fault(of->context, sentence);
+}
+
+/* Reports an error as a fault, unless it says nothing about the crawl: such an error is returned. */
+static int take(checking *of, int error, const char *what, const char *said)
+{
+    if (error == VIDI_OK || error == VIDI_EMEMORY || error == VIDI_EBUSY)
+        return error;
+    tell(of, "%s: %s", what, said && *said ? said : vidi_strerror(error));
+    return VIDI_OK;
+}
+
+/* ---- the database ---- */
+
+static int database_fault(void *context, const char *sentence)
+{
+    tell(context, "crawl.db: %s", sentence);
+    return 0;
+}
+
+static int check_pages(checking *of, const char *path)
+{
+    int error = db_pages(path, &of->found->database_pages, &of->found->unchecked_pages, database_fault, of);
+
+    return take(of, error, "crawl.db", error == VIDI_EIO ? strerrordesc_np(errno) : NULL);
+}
+
+/* Where the set must be, and whether a run is at work, or was killed. */
+static int read_entries(checking *of, consistency_entries *known, bool *closed)
+{
+    int64_t value = 0;
+    int error = consistency_read(of->db, known);
+
+    if (!error)
+        error = db_get(of->db, "closed", &value);
+    *closed = value != 0;
+    return error == VIDI_EABSENT ? VIDI_OK : error;
+}
+
+/* Its pages are read first: to close a file takes back the locks that SQLite has on it in this process. */
+static int open_database(checking *of, const char *path)
+{
+    char why[256];
+    int error = check_pages(of, path);
+
+    if (error)
+        return error;
+    error = db_open(&of->db, path, DB_READ_ONLY, false, why);
+    if (error)
+        return take(of, error, "crawl.db cannot be read", why);
+    error = read_entries(of, &of->before, &of->was_closed);
+    return take(of, error, "crawl.db", db_error(of->db));
+}
+
+static int check_database(checking *of)
+{
+    int error = db_verify(of->db, true, database_fault, of);
+
+    return error ? take(of, error, "crawl.db", db_error(of->db)) : VIDI_OK;
+}
+
+/* ---- the set ---- */
+
+static int open_set(checking *of, const char *path)
+{
+    vidi_recovery found = {.size = sizeof found};
+    int error = vidi_open(&of->set, path, VIDI_READ_ONLY | VIDI_NO_MAP);
+
+    if (error)
+        return take(of, error, "seen", vidi_message());
+    error = vidi_recovered(of->set, &found);
+    if (!error && found.missing_files)
+        tell(of, "seen: %s is missing or damaged", found.missing_file);
+    if (!error && found.damaged_bytes)
+        tell(of, "seen: %s is damaged from byte %" PRIu64 " on", found.damaged_log, found.damaged_at);
+    of->unfinished = found.unfinished_bytes;
+    return take(of, error, "seen", vidi_message());
+}
+
+static int ask_chunk(checking *of)
+{
+    vidi_str urls[CHUNK];
+    uint8_t verdicts[CHUNK];
+    size_t begin = 0;
+
+    for (size_t i = 0; i < of->count; i++) {
+        urls[i] = (vidi_str){of->text.ptr + begin, of->ends[i] - begin};
+        begin = of->ends[i];
+    }
+    int error = of->count ? vidi_has_batch(of->set, urls, of->count, verdicts) : VIDI_OK;
+    for (size_t i = 0; i < of->count && !error; i++)
+        of->missing += verdicts[i] != VIDI_SEEN;
+    of->count = 0;
+    of->text.len = 0;
+    return error;
+}
+
+static int ask_row(void *context, uint64_t id, vidi_str url)
+{
+    checking *of = context;
+
+    if (id > of->row)
+        return 1;
+    of->found->urls++;
+    if (bytes_append_str(&of->text, url) != VIDI_OK)
+        return VIDI_EMEMORY;
+    of->ends[of->count++] = of->text.len;
+    return of->count == CHUNK ? ask_chunk(of) : 0;
+}
+
+static int check_set(checking *of)
+{
+    char why[CRAWL_WHY];
+    consistency_entries known;
+    vidi_stats stats = {.size = sizeof stats};
+    bool closed;
+    int error = read_entries(of, &known, &closed);
+
+    if (error)
+        return take(of, error, "crawl.db", db_error(of->db));
+    if (!of->set)
+        return VIDI_OK;
+    bool at_rest = of->was_closed && closed && known.run == of->before.run;
+    if (at_rest && of->unfinished) /* what a crash leaves, but there was none */
+        tell(of, "seen: the last %" PRIu64 " bytes of its log cannot be read", of->unfinished);
+    known.synced_to = of->before.synced_to;
+    error = consistency_compare(&known, of->set, &of->row, why);
+    if (error == VIDI_EDIFFERS) {
+        tell(of, "%s", why);
+        return VIDI_OK;
+    }
+    if (error)
+        return take(of, error, "seen", why);
+    error = frontier_since(db_frontier(of->db), 0, ask_row, of);
+    error = error < 0 ? error : ask_chunk(of);
+    if (!error)
+        error = vidi_stat(of->set, &stats);
+    if (!error && of->missing)
+        tell(of, "seen: the URLs of %" PRIu64 " rows are not in it", of->missing);
+    if (!error && stats.count > of->row)
+        tell(of, "seen: it has %" PRIu64 " URLs, but the database has %" PRIu64 " rows for them", stats.count, of->row);
+    return take(of, error, "seen", vidi_message());
+}
+
+/* ---- the archive ---- */
+
+static const char stored[] =
+    "SELECT o.file, o.offset, o.length, o.digest, u.url FROM outcomes o JOIN urls u ON u.id = o.id"
+    " WHERE o.file IS NOT NULL ORDER BY o.file, o.offset";
+
+static bool is_same(vidi_str a, vidi_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* Does the row of a page come before the record, at its place, or after it? */
+static int order_of(sqlite3_stmt *row, const archive_record *record)
+{
+    char name[ARCHIVE_NAME_ROOM];
+    int order = strcmp(sql_text(row, 0).ptr ? sql_text(row, 0).ptr : "", archive_name(record->file, name));
+
+    if (order == 0)
+        order = sql_number(row, 1) < record->offset ? -1 : sql_number(row, 1) > record->offset;
+    return order;
+}
+
+static int compare_record(checking *of, sqlite3_stmt *row, const archive_record *record)
+{
+    bytes url = {0};
+    int error = archive_url(sql_blob(row, 4), &url);
+    vidi_str digest = sql_blob(row, 3);
+
+    if (!error && (record->length != sql_number(row, 2) || !is_same(record->type, (vidi_str){"response", 8}) ||
+                   !is_same(record->url, bytes_str(&url)) || !is_same(record->digest, digest)))
+        tell(of, "archive/%s: the record at byte %" PRIu64 " is not the one of %.300s", sql_text(row, 0).ptr,
+             record->offset, url.len ? sql_text(row, 4).ptr : "");
+    bytes_free(&url);
+    return error;
+}
+
+/* Steps to the next row. */
+static int step(checking *of, sqlite3_stmt *row, bool *more)
+{
+    int result = sqlite3_step(row);
+
+    *more = result == SQLITE_ROW;
+    return take(of, sql_code(result), "crawl.db", sql_message(db_sqlite(of->db)));
+}
+
+static void tell_missing(checking *of, sqlite3_stmt *row, uint64_t *missing)
+{
+    if ((*missing)++ == 0)
+        tell(of, "archive/%s: there is no record at byte %" PRIu64 ", which is that of %.300s", sql_text(row, 0).ptr,
+             sql_number(row, 1), sql_text(row, 4).ptr);
+}
+
+/* Goes through rows and records side by side. */
+static int compare_all(checking *of, sqlite3_stmt *row, archive_reader *from)
+{
+    archive_record record;
+    uint64_t missing = 0;
+    bool more;
+    int error = step(of, row, &more), got = 1;
+
+    while (!error && (got = archive_reader_next(from, &record)) != 0) {
+        if (got < 0) {
+            error = take(of, got, "archive", archive_reader_error(from));
+            continue;
+        }
+        of->found->records++;
+        for (; !error && more && order_of(row, &record) < 0; error = step(of, row, &more))
+            tell_missing(of, row, &missing);
+        if (!error && more && order_of(row, &record) == 0) {
+            error = compare_record(of, row, &record);
+            if (!error)
+                error = step(of, row, &more);
+        } else if (!error && is_same(record.type, (vidi_str){"response", 8}))
+            tell(of, "archive: a response at byte %" PRIu64 " of file %" PRIu32 " is not in the database",
+                 record.offset, record.file);
+    }
+    for (; !error && more; error = step(of, row, &more))
+        tell_missing(of, row, &missing);
+    if (missing > 1)
+        tell(of, "archive: the records of %" PRIu64 " pages are missing", missing);
+    return error;
+}
+
+static int check_archive(checking *of, const char *path)
+{
+    archive_reader *from = NULL;
+    sqlite3_stmt *row = NULL;
+    int64_t file = 0, length = 0;
+    int error = db_get(of->db, "archive_file", &file);
+
+    if (!error)
+        error = db_get(of->db, "archive_length", &length);
+    if (error == VIDI_EABSENT) /* nothing was stored */
+        error = VIDI_OK;
+    if (!error)
+        error = archive_reader_open(&from, path, (archive_place){(uint32_t)file, (uint64_t)length});
+    if (!error)
+        error = sql_prepare(db_sqlite(of->db), &row, stored);
+    if (error)
+        error = take(of, error, "crawl.db", db_error(of->db));
+    else
+        error = compare_all(of, row, from);
+    sqlite3_finalize(row);
+    archive_reader_close(from);
+    return error;
+}
+
+/* ---- the lines ---- */
+
+static int check_bytes(checking *of, int file, const char *path, uint64_t length, uint64_t expected)
+{
+    char *piece = malloc(PIECE);
+    uint64_t digest = 0, at = 0;
+    ssize_t got = 1;
+
+    if (!piece)
+        return VIDI_EMEMORY;
+    while (at < length && got > 0) {
+        uint64_t left = length - at;
+        got = file_read_at(file, piece, left < PIECE ? (size_t)left : PIECE, at);
+        if (got > 0)
+            digest = output_checksum(digest, piece, (size_t)got);
+        at += got > 0 ? (uint64_t)got : 0;
+    }
+    free(piece);
+    if (got < 0)
+        tell(of, "%s cannot be read: %s", path, strerrordesc_np(errno));
+    else if (at < length)
+        tell(of, "%s has %" PRIu64 " bytes, but the crawl has written %" PRIu64, path, at, length);
+    else if (digest != expected)
+        tell(of, "%s has changed since the crawl wrote to it", path);
+    of->found->line_bytes = at;
+    return VIDI_OK;
+}
+
+static int check_file(checking *of, const char *path, uint64_t length, uint64_t digest)
+{
+    int file = (int)TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+
+    if (file < 0) {
+        tell(of, "the lines of --jsonl, %s, cannot be read: %s", path, strerrordesc_np(errno));
+        return VIDI_OK;
+    }
+    int error = check_bytes(of, file, path, length, digest);
+    close(file);
+    return error;
+}
+
+static int check_lines(checking *of)
+{
+    output_note note;
+    uint64_t digest;
+    char *inside;
+    int error = output_note_read(of->db, &note, &digest);
+
+    if (error)
+        return take(of, error, "crawl.db", db_error(of->db));
+    if (!note.present || note.length == 0)
+        return VIDI_OK;
+    if (*note.path == '/')
+        return check_file(of, note.path, note.length, digest);
+    if (asprintf(&inside, "%s/%s", of->folder, note.path) < 0)
+        return VIDI_EMEMORY;
+    error = check_file(of, inside, note.length, digest);
+    free(inside);
+    return error;
+}
+
+/* ---- all of it ---- */
+
+static int check_parts(checking *of, const char *seen, const char *database, const char *stores)
+{
+    int error = open_database(of, database);
+
+    if (!error)
+        error = open_set(of, seen);
+    if (error || !of->db)
+        return error;
+    error = check_database(of);
+    if (error)
+        return error;
+    /* All that follows is of one moment, whatever a running crawl commits meanwhile. */
+    sql_execute(db_sqlite(of->db), "SAVEPOINT checking");
+    error = check_set(of);
+    if (!error)
+        error = check_archive(of, stores);
+    return error ? error : check_lines(of);
+}
+
+int crawl_check(const char *folder, crawl_fault *fault, void *context, crawl_checked *found)
+{
+    char *seen = NULL, *database = NULL, *stores = NULL;
+    checking *of = calloc(1, sizeof *of);
+    int error = of && asprintf(&seen, "%s/seen", folder) >= 0 && asprintf(&database, "%s/crawl.db", folder) >= 0 &&
+                        asprintf(&stores, "%s/archive", folder) >= 0
+                    ? VIDI_OK
+                    : VIDI_EMEMORY;
+
+    *found = (crawl_checked){0};
+    if (!error) {
+        *of = (checking){.fault = fault, .context = context, .found = found, .folder = folder};
+        error = check_parts(of, seen, database, stores);
+        db_close(of->db);
+        vidi_close(of->set);
+        bytes_free(&of->text);
+    }
+    free(seen);
+    free(database);
+    free(stores);
+    free(of);
+    return error;
+}

@@ -1,0 +1,428 @@
+/*
+ * Opening the state of a crawl. Archive, database and set are written one after another, so a crash leaves them at most
+ * a batch apart:
+ *
+ *   archive, output file    longer than the database says: cut back; what is cut off is kept beside them
+ *   database                what counts
+ *   set                     without the URLs of the last rows: they are added again, whatever it answers
+ *
+ * Anything further apart was not left by a crash, and is refused: see consistency.c. A missing set is made again from
+ * all rows. With --rebuild-seen, so is any other: it is renamed to seen.old.1 first. So a kill at any moment leaves the
+ * old set, or none, or part of the new one, whose note says how far it has come. URLs that only the old set knew are
+ * then new again, and their pages are fetched again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "crawler/crawl/crawl_state.h"
+#include "crawler/crawl/counters.h"
+
+enum {
+    CHUNK = 1024, /* URLs that are added to the set together */
+    DB_FAULT = 256
+};
+
+/* "FOLDER/NAME"; NULL: no memory. */
+static char *path_of(const crawl *of, const char *name)
+{
+    bytes path = {0};
+
+    if (bytes_append_format(&path, "%s/%s", of->options.folder, name) != VIDI_OK ||
+        bytes_append(&path, "", 1) != VIDI_OK)
+        bytes_free(&path);
+    return path.ptr;
+}
+
+/* ---- set and database ---- */
+
+/* Do they belong together? *row is the last row that the set has. */
+static int check_pair(crawl *of, uint64_t *row, char *why)
+{
+    char said[CRAWL_WHY];
+    consistency_entries known;
+    int error = consistency_read(of->db, &known);
+
+    if (error)
+        return crawl_explain_ledger(of, error, why);
+    of->run = known.run;
+    error = consistency_compare(&known, of->set, row, said);
+    return error ? crawl_explain(why, error, "%.120s: %.380s", of->options.folder, said) : VIDI_OK;
+}
+
+/* ---- keys ---- */
+
+static int read_secret(crawl *of, unsigned char secret[VIDI_KEY_BYTES], char *why)
+{
+    char *text;
+    int error = crawl_meta_text(of, "secret", &text);
+
+    if (error)
+        return crawl_explain_ledger(of, error, why);
+    if (!text) {
+        ssize_t n = getrandom(secret, VIDI_KEY_BYTES, 0);
+        return n == VIDI_KEY_BYTES ? VIDI_OK
+                                   : crawl_explain(why, VIDI_ESYSTEM, "no random numbers: %s", strerrordesc_np(errno));
+    }
+    if (strlen(text) != (size_t)2 * VIDI_KEY_BYTES)
+        error =
+            crawl_explain(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read", of->options.folder);
+    for (int i = 0; i < VIDI_KEY_BYTES && error == VIDI_OK; i++) {
+        char digits[3] = {0}, *end;
+        memcpy(digits, text + (size_t)2 * (size_t)i, 2);
+        unsigned long byte = strtoul(digits, &end, 16);
+        if (end != digits + 2)
+            error = crawl_explain(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read",
+                                  of->options.folder);
+        else
+            secret[i] = (unsigned char)byte;
+    }
+    free(text);
+    return error;
+}
+
+static int write_secret(crawl *of, const unsigned char secret[VIDI_KEY_BYTES])
+{
+    char text[2 * VIDI_KEY_BYTES + 1];
+
+    for (size_t i = 0; i < VIDI_KEY_BYTES; i++)
+        snprintf(text + 2 * i, 3, "%02x", secret[i]);
+    return db_set_text(of->db, "secret", (vidi_str){text, 2 * VIDI_KEY_BYTES});
+}
+
+static int open_keys(crawl *of, const unsigned char secret[VIDI_KEY_BYTES], const char *canon, char *why)
+{
+    int error = url_keys_open(&of->keys, secret, "none");
+
+    if (error == VIDI_OK && of->options.check)
+        error = url_keys_open(&of->targets, secret, canon);
+    if (error == VIDI_EOPTION)
+        return crawl_explain(why, error, "--check cannot be used together with a --tracking list");
+    return error ? crawl_explain(why, error, "%s", vidi_message()) : VIDI_OK;
+}
+
+/* ---- rows that the set does not have ---- */
+
+/* Rows whose URLs are added to the set again. */
+typedef struct again {
+    crawl *crawl;
+    bytes text;
+    size_t ends[CHUNK];
+    size_t count;
+    uint64_t last;
+} again;
+
+/* Commits everything that was added, with a note that the set has the URLs of all rows up to this one. */
+static int commit_all(crawl *of, uint64_t row)
+{
+    uint64_t mark;
+    int error = vidi_mark(of->set, &mark);
+
+    return error ? error : consistency_commit(of, mark, row);
+}
+
+static int flush_again(again *of)
+{
+    vidi_str urls[CHUNK];
+    uint8_t verdicts[CHUNK];
+    size_t begin = 0;
+
+    if (of->count == 0)
+        return VIDI_OK;
+    for (size_t i = 0; i < of->count; i++) {
+        urls[i] = (vidi_str){of->text.ptr + begin, of->ends[i] - begin};
+        begin = of->ends[i];
+    }
+    int error = vidi_add_batch(of->crawl->set, urls, of->count, verdicts);
+    of->count = 0;
+    of->text.len = 0;
+    return error ? error : commit_all(of->crawl, of->last);
+}
+
+static int add_one_again(void *context, uint64_t id, vidi_str url)
+{
+    again *of = context;
+
+    of->last = id;
+    if (bytes_append_str(&of->text, url) != VIDI_OK)
+        return VIDI_EMEMORY;
+    of->ends[of->count++] = of->text.len;
+    return of->count == CHUNK ? flush_again(of) : VIDI_OK;
+}
+
+/* Adds the URLs of all rows after this one to the set, and syncs it. */
+static int add_again(crawl *of, uint64_t row, char *why)
+{
+    again *rows = calloc(1, sizeof *rows);
+
+    if (!rows)
+        return VIDI_EMEMORY;
+    rows->crawl = of;
+    rows->last = row;
+    int error = frontier_since(db_frontier(of->db), row, add_one_again, rows);
+    if (error == VIDI_OK)
+        error = flush_again(rows);
+    if (error == VIDI_OK && of->run)
+        error = commit_all(of, rows->last);
+    if (error == VIDI_OK)
+        error = vidi_sync(of->set);
+    if (error)
+        crawl_explain(why, error, "cannot bring the set and the database together: %s%s%s", vidi_strerror(error),
+                      *vidi_message() ? "; " : "", vidi_message());
+    of->found_until = of->committed_to = of->synced_to = rows->last;
+    bytes_free(&rows->text);
+    free(rows);
+    return error;
+}
+
+static int open_archive(crawl *of, char *why)
+{
+    int64_t file = 0, length = 0, mark = 0;
+    char *folder = path_of(of, "archive");
+    int error = folder ? db_get(of->db, "archive_file", &file) : VIDI_EMEMORY;
+
+    if (error == VIDI_OK)
+        error = db_get(of->db, "archive_length", &length);
+    if (error == VIDI_OK)
+        error = db_get(of->db, "archive_mark", &mark);
+    if (error == VIDI_EABSENT)
+        error = VIDI_OK;
+    if (error == VIDI_OK) {
+        archive_options wanted = {.folder = folder,
+                                  .agent = of->options.agent,
+                                  .contact = of->options.contact,
+                                  .max_bytes = of->options.archive_bytes,
+                                  .end = {(uint32_t)file, (uint64_t)length},
+                                  .mark = (uint64_t)mark,
+                                  .date = crawl_date(of)};
+        char said[256] = "";
+        error = archive_open(&of->archive, &wanted, said);
+        if (error)
+            crawl_explain(why, error, "%s%s", said,
+                          error == VIDI_EDAMAGED ? ": bring back what belongs to crawl.db, or go on with --no-store"
+                                                 : "");
+    }
+    if (error == VIDI_OK && *archive_error(of->archive))
+        crawl_warn(of, "%s", archive_error(of->archive));
+    if (error == VIDI_OK && (error = archive_sync(of->archive)) != VIDI_OK)
+        crawl_explain(why, error, "%s", archive_error(of->archive));
+    free(folder);
+    return error;
+}
+
+static int open_output(crawl *of, char *why)
+{
+    int error = output_open(&of->output, of->options.output, of->options.folder, of->db);
+
+    if (error)
+        return crawl_explain(why, error, "%.500s", of->output.file.why);
+    if (*of->output.file.why)
+        crawl_warn(of, "%s", of->output.file.why);
+    return VIDI_OK;
+}
+
+/* ---- seeds ---- */
+
+static int canonical(crawl *of, vidi_str url, bytes *to)
+{
+    size_t len = url.len * 3 + 64;
+    int error = bytes_reserve(to, len);
+
+    if (error)
+        return error;
+    error = vidi_url_canon(vidi_canon_of(of->set), url, NULL, to->ptr, &len);
+    if (error == VIDI_ELIMIT && (error = bytes_reserve(to, len)) == VIDI_OK)
+        error = vidi_url_canon(vidi_canon_of(of->set), url, NULL, to->ptr, &len);
+    to->len = error ? 0 : len;
+    return error == VIDI_INVALID ? bytes_append_str(to, url) : error;
+}
+
+/* What planting needs. */
+typedef struct planting {
+    crawl *of;
+    counters *counts;
+} planting;
+
+static int add_seed(void *context, uint64_t id, vidi_str url)
+{
+    const planting *self = context;
+    frontier_url row = {.url = url, .kind = FRONTIER_SEED};
+    int error = url_host_key(self->of->keys, url, &row.host);
+
+    (void)id;
+    if (error == VIDI_OK)
+        error = frontier_add(db_frontier(self->of->db), &row);
+    self->counts->urls++;
+    self->of->committed_to = row.id;
+    return error;
+}
+
+/* A row for each seed that this crawl does not have yet, or has never got a response for, whatever the set says. */
+static int plant(crawl *of, counters *counts)
+{
+    planting self = {of, counts};
+    int error = counts->errors ? db_seeds_again(of->db, add_seed, &self) : VIDI_OK;
+
+    for (size_t i = 0; i < of->seed_count && error == VIDI_OK; i++) {
+        bytes form = {0};
+        error = canonical(of, of->seeds[i], &form);
+        int added = error ? error : db_seed(of->db, bytes_str(&form));
+        bytes_free(&form);
+        error = added > 0 ? add_seed(&self, 0, of->seeds[i]) : added;
+    }
+    return error;
+}
+
+/* ---- all of it ---- */
+
+/* The transaction that begins a run. */
+static int write_opening(crawl *of, const vidi_stats *stats, const unsigned char *secret, counters *counts)
+{
+    int error = db_begin(of->db);
+
+    if (error == VIDI_OK)
+        error = seen_write_wish(of, stats);
+    if (error == VIDI_OK)
+        error = write_secret(of, secret);
+    if (error == VIDI_OK)
+        error = db_mark(of->db, false);
+    if (error == VIDI_OK)
+        error = consistency_begin_run(of);
+    if (error == VIDI_OK)
+        error = option_changes_warn(of, counts->outcomes);
+    if (error == VIDI_OK)
+        error = plant(of, counts);
+    if (error == VIDI_OK)
+        error = counters_write(of, counts, stats);
+    return error ? error : db_commit(of->db);
+}
+
+static int begin_run(crawl *of, const vidi_stats *stats, const unsigned char *secret, char *why)
+{
+    counters counts;
+    uint8_t *verdicts = calloc(of->seed_count, 1);
+    int error = verdicts ? vidi_add_batch(of->set, of->seeds, of->seed_count, verdicts) : VIDI_EMEMORY;
+
+    free(verdicts);
+    if (error)
+        return crawl_explain(why, error, "%s", error == VIDI_EMEMORY ? vidi_strerror(error) : vidi_message());
+    error = counters_read(of, &counts);
+    if (error == VIDI_OK)
+        error = write_opening(of, stats, secret, &counts);
+    if (error) {
+        crawl_explain_ledger(of, error, why);
+        db_rollback(of->db);
+        return error;
+    }
+    counters_show(of, &counts);
+    error = commit_all(of, frontier_last(db_frontier(of->db)));
+    return error ? crawl_explain(why, error, "%s", vidi_message()) : VIDI_OK;
+}
+
+static int open_parts(crawl *of, const char *seen, char *why)
+{
+    unsigned char secret[VIDI_KEY_BYTES];
+    vidi_stats stats = {.size = sizeof stats};
+    uint64_t row = 0;
+    int error = of->set ? VIDI_OK : seen_make(of, seen, why);
+
+    if (error == VIDI_OK && (error = vidi_stat(of->set, &stats)) != VIDI_OK)
+        crawl_explain(why, error, "%s", vidi_message());
+    if (error == VIDI_OK)
+        error = seen_check_same(of, &stats, why);
+    if (error == VIDI_OK)
+        error = check_pair(of, &row, why);
+    if (error == VIDI_OK)
+        error = read_secret(of, secret, why);
+    if (error == VIDI_OK)
+        error = open_keys(of, secret, stats.canon, why);
+    if (error == VIDI_OK)
+        error = add_again(of, row, why);
+    if (error == VIDI_OK && !of->options.no_store)
+        error = open_archive(of, why);
+    if (error == VIDI_OK)
+        error = open_output(of, why);
+    return error ? error : begin_run(of, &stats, secret, why);
+}
+
+/* Makes the folder, for its owner alone, and locks it: one crawl at a time. */
+static int lock_folder(crawl *of, char *why)
+{
+    const char *folder = of->options.folder;
+
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return crawl_explain(why, VIDI_EIO, "cannot make the folder %s: %s", folder, strerrordesc_np(errno));
+    of->lock = (int)TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (of->lock < 0)
+        return crawl_explain(why, VIDI_EIO, "cannot open the folder %s: %s", folder, strerrordesc_np(errno));
+    if (TEMP_FAILURE_RETRY(flock(of->lock, LOCK_EX | LOCK_NB)) == 0)
+        return VIDI_OK;
+    return errno == EWOULDBLOCK ? crawl_explain(why, VIDI_EBUSY, "another crawl is at work in %s", folder)
+                                : crawl_explain(why, VIDI_EIO, "cannot lock %s: %s", folder, strerrordesc_np(errno));
+}
+
+static int keep_first(void *context, const char *sentence)
+{
+    snprintf(context, DB_FAULT, "%s", sentence);
+    return VIDI_EDAMAGED;
+}
+
+/* The database was not closed in good order, or was copied: is it whole? */
+static int verify(crawl *of, char *why)
+{
+    char fault[DB_FAULT] = "";
+    int error = db_verify(of->db, false, keep_first, fault);
+
+    if (!*fault)
+        return error ? crawl_explain_ledger(of, error, why) : VIDI_OK;
+    return crawl_explain(
+        why, error,
+        "%s/crawl.db is damaged, or was copied while a crawl was running (%s): restore a whole one, with "
+        "--rebuild-seen if it is older than seen",
+        of->options.folder, fault);
+}
+
+int resume_open(crawl *of, char *why)
+{
+    char said[256] = "";
+
+    char *seen = path_of(of, "seen"), *database = path_of(of, "crawl.db");
+    int error = seen && database ? lock_folder(of, why) : VIDI_EMEMORY;
+    if (error == VIDI_EBUSY)
+        seen_open(of, seen, why); /* its sentence names the process */
+    if (error == VIDI_OK)
+        error = seen_open_or_put_aside(of, seen, why);
+    if (error == VIDI_OK || error == VIDI_EABSENT) {
+        error = db_open(&of->db, database, DB_WRITE, of->options.max_depth >= 0, said);
+        if (error)
+            crawl_explain(why, error, "%s%s", said,
+                          error == VIDI_EDAMAGED ? "; restore a whole one, with --rebuild-seen if it is older than seen"
+                                                 : "");
+    }
+    if (error == VIDI_OK && db_is_doubtful(of->db))
+        error = verify(of, why);
+    if (error == VIDI_OK)
+        error = open_parts(of, seen, why);
+    free(seen);
+    free(database);
+    return error;
+}
+
+void resume_close(crawl *of)
+{
+    output_close(&of->output);
+    archive_close(of->archive);
+    db_close(of->db);
+    vidi_close(of->set);
+    url_keys_close(of->keys);
+    url_keys_close(of->targets);
+    if (of->lock >= 0)
+        close(of->lock);
+}

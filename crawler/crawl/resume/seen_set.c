@@ -1,0 +1,222 @@
+/*
+ * The set of a crawl, DIR/seen: opens it, makes it as the user asks, makes it again, and puts it aside. The database
+ * keeps what the user asked for, because a set that is made again must be like the one before.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/keep.h"
+#include "crawler/crawl/crawl_state.h"
+
+int crawl_explain_ledger(const crawl *of, int error, char *why)
+{
+    return crawl_explain(why, error, "%s/crawl.db: %s", of->options.folder, db_error(of->db));
+}
+
+static vidi_access set_access(const crawl *of)
+{
+    vidi_access access = VIDI_ACCESS_INIT;
+
+    access.memory_limit = of->options.set_memory;
+    access.flags = VIDI_MANUAL_COMMIT;
+    access.sync = VIDI_SYNC_NEVER;
+    access.invalid = VIDI_DROP_INVALID;
+    access.owner = CRAWL_OWNER;
+    return access;
+}
+
+int seen_open(crawl *of, const char *path, char *why)
+{
+    vidi_access access = set_access(of);
+    int error = vidi_open_with(&of->set, path, &access);
+
+    if (error == VIDI_EDAMAGED || error == VIDI_EFORMAT)
+        return crawl_explain(why, error,
+                             "%s is damaged (%s): restore it, or make it again from the database with --rebuild-seen",
+                             path, vidi_message());
+    if (error == VIDI_EBUSY)
+        return crawl_explain(why, error, "another crawl is at work in %s: %s", of->options.folder, vidi_message());
+    if (error == VIDI_EOWNED)
+        return crawl_explain(
+            why, error,
+            "%s is not the set of a crawl: restore that, or make it again from the database with --rebuild-seen", path);
+    if (error && error != VIDI_EABSENT)
+        crawl_explain(why, error, "%s", vidi_message());
+    return error;
+}
+
+/* Renames the set. VIDI_EABSENT: done, so there is no set now. */
+static int put_aside(crawl *of, const char *path, char *why)
+{
+    char *series, to[PATH_MAX] = "";
+
+    vidi_close(of->set);
+    of->set = NULL;
+    if (asprintf(&series, "%s.old", path) < 0)
+        return VIDI_EMEMORY;
+    int failed = keep_renamed(path, series, to);
+    free(series);
+    if (failed == 0 && TEMP_FAILURE_RETRY(fsync(of->lock)) != 0)
+        failed = errno;
+    if (failed && failed != ENOENT)
+        return crawl_explain(why, VIDI_EIO, "cannot rename %s: %s", path, strerrordesc_np(failed));
+    if (!failed)
+        crawl_warn(of, "the old set is in %.400s; delete it when you no longer need it", to);
+    return VIDI_EABSENT;
+}
+
+int seen_open_or_put_aside(crawl *of, const char *path, char *why)
+{
+    int error = seen_open(of, path, why);
+
+    if (!of->options.rebuild_seen || error == VIDI_EABSENT || error == VIDI_EBUSY || error == VIDI_EMEMORY)
+        return error;
+    return put_aside(of, path, why);
+}
+
+int crawl_meta_text(crawl *of, const char *name, char **text)
+{
+    bytes value = {0};
+    int error = db_get_text(of->db, name, &value);
+
+    *text = NULL;
+    if (error == VIDI_OK)
+        error = bytes_append(&value, "", 1);
+    if (error)
+        bytes_free(&value);
+    else
+        *text = value.ptr;
+    return error == VIDI_EABSENT ? VIDI_OK : error;
+}
+
+/* What the user asked for when the crawl began. */
+typedef struct wish {
+    char *kind, *params, *canon, *error;
+    int64_t capacity;
+} wish;
+
+static void wish_free(wish *of)
+{
+    free(of->kind);
+    free(of->params);
+    free(of->canon);
+    free(of->error);
+}
+
+static int wish_read(crawl *of, wish *was)
+{
+    *was = (wish){0};
+    int error = crawl_meta_text(of, "kind", &was->kind);
+    if (error == VIDI_OK)
+        error = crawl_meta_text(of, "asked_params", &was->params);
+    if (error == VIDI_OK)
+        error = crawl_meta_text(of, "canon", &was->canon);
+    if (error == VIDI_OK)
+        error = crawl_meta_text(of, "asked_error", &was->error);
+    if (error == VIDI_OK)
+        error = db_get(of->db, "asked_capacity", &was->capacity);
+    return error == VIDI_EABSENT ? VIDI_OK : error;
+}
+
+/* Makes this run, or the next if this one is interrupted, add all rows to the set that is about to be made. */
+static int forget_synced(crawl *of)
+{
+    int64_t synced_to;
+    int error = db_get(of->db, "synced_to", &synced_to);
+
+    if (error)
+        return error == VIDI_EABSENT ? VIDI_OK : error;
+    error = db_begin(of->db);
+    if (error == VIDI_OK)
+        error = db_set(of->db, "synced_to", 0);
+    if (error == VIDI_OK)
+        error = db_commit(of->db);
+    if (error)
+        db_rollback(of->db);
+    return error;
+}
+
+int seen_make(crawl *of, const char *path, char *why)
+{
+    vidi_options options = of->options.set;
+    vidi_access access = set_access(of);
+    wish was;
+    int error = wish_read(of, &was);
+
+    options.size = sizeof options;
+    options.path = path;
+    options.access = &access;
+    if (error == VIDI_OK && was.kind) {
+        options.kind = was.kind;
+        options.params = was.params;
+        options.canon = was.canon;
+        options.capacity = (uint64_t)was.capacity;
+        options.error = was.error ? strtod(was.error, NULL) : 0;
+    }
+    if (error == VIDI_OK)
+        error = forget_synced(of);
+    if (error)
+        crawl_explain_ledger(of, error, why);
+    else if ((error = vidi_create(&of->set, &options)) != VIDI_OK)
+        crawl_explain(why, error, "%s", vidi_message());
+    wish_free(&was);
+    return error;
+}
+
+/* ---- is it the crawl that the user means? ---- */
+
+static int check_canon(crawl *of, const char *canon, char *why)
+{
+    const vidi_options *set = &of->options.set;
+    vidi_canon *wanted;
+
+    if (!set->canon && !set->tracking)
+        return VIDI_OK;
+    int error = vidi_canon_create(&wanted, set->canon, set->tracking, NULL);
+    if (error)
+        return crawl_explain(why, error, "%s", vidi_message());
+    if (strcmp(vidi_canon_name(wanted), canon) != 0)
+        error =
+            crawl_explain(why, VIDI_EDIFFERS,
+                          "the crawl in %s uses --canon %s and cannot continue with %s; give --state another folder",
+                          of->options.folder, canon, vidi_canon_name(wanted));
+    vidi_canon_close(wanted);
+    return error;
+}
+
+int seen_check_same(crawl *of, const vidi_stats *stats, char *why)
+{
+    const char *kind = of->options.set.kind;
+
+    if (kind && strcmp(kind, stats->kind) != 0)
+        return crawl_explain(why, VIDI_EDIFFERS,
+                             "the crawl in %s uses --kind %s and cannot continue with %s; give --state another folder",
+                             of->options.folder, stats->kind, kind);
+    return check_canon(of, stats->canon, why);
+}
+
+int seen_write_wish(crawl *of, const vidi_stats *stats)
+{
+    const vidi_options *set = &of->options.set;
+    char error_rate[40];
+    int64_t known;
+    int error = db_get(of->db, "urls", &known);
+
+    if (error != VIDI_EABSENT)
+        return error;
+    snprintf(error_rate, sizeof error_rate, "%.17g", set->error);
+    error = db_set_text(of->db, "kind", (vidi_str){stats->kind, strlen(stats->kind)});
+    if (error == VIDI_OK)
+        error = db_set_text(of->db, "params", (vidi_str){stats->params, strlen(stats->params)});
+    if (error == VIDI_OK)
+        error = db_set_text(of->db, "canon", (vidi_str){stats->canon, strlen(stats->canon)});
+    if (error == VIDI_OK && set->params)
+        error = db_set_text(of->db, "asked_params", (vidi_str){set->params, strlen(set->params)});
+    if (error == VIDI_OK)
+        error = db_set_text(of->db, "asked_error", (vidi_str){error_rate, strlen(error_rate)});
+    return error ? error : db_set(of->db, "asked_capacity", (int64_t)set->capacity);
+}

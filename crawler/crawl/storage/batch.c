@@ -1,0 +1,218 @@
+/*
+ * The links of a batch: see storage.h. All of them go through the set in one call, in the order in which they were
+ * found; each new one becomes a row of the frontier.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/base/url_parts.h"
+#include "crawler/crawl/storage/storage.h"
+
+/* Makes room for `count` elements of a list; *room is how many it has room for. */
+static int grow(void **list, size_t *room, size_t count, size_t size)
+{
+    size_t wanted = *room ? *room : 256;
+
+    if (count <= *room)
+        return VIDI_OK;
+    while (wanted < count)
+        wanted *= 2;
+    void *more = realloc(*list, wanted * size);
+    if (!more)
+        return VIDI_EMEMORY;
+    *list = more;
+    *room = wanted;
+    return VIDI_OK;
+}
+
+bool batch_is_empty(const batch *of)
+{
+    return !of->fetch_jobs.first && !of->host_infos.first && of->drop_count == 0;
+}
+
+int batch_drop_block(storage *of, uint64_t host, uint32_t level, uint64_t number)
+{
+    batch *b = &of->batch;
+
+    if (grow((void **)&b->drops, &b->drop_room, b->drop_count + 1, sizeof *b->drops) != VIDI_OK)
+        return VIDI_EMEMORY;
+    b->drops[b->drop_count++] = (batch_drop){host, number, level};
+    return VIDI_OK;
+}
+
+/* ---- links ---- */
+
+/* The three lists of links have the same length. */
+static int reserve_links(batch *b, size_t more)
+{
+    size_t count = b->link_count + more, room = b->link_room;
+
+    if (count <= room)
+        return VIDI_OK;
+    int error = grow((void **)&b->urls, &room, count, sizeof *b->urls);
+    room = b->link_room;
+    if (error == VIDI_OK)
+        error = grow((void **)&b->links, &room, count, sizeof *b->links);
+    room = b->link_room;
+    if (error == VIDI_OK)
+        error = grow((void **)&b->verdicts, &room, count, sizeof *b->verdicts);
+    if (error == VIDI_OK)
+        b->link_room = room;
+    return error;
+}
+
+static void add_link(batch *b, vidi_str url, const fetch_job *page, const harvest_link *link)
+{
+    b->urls[b->link_count] = url;
+    b->verdicts[b->link_count] = VIDI_UNTRIED;
+    b->links[b->link_count++] = (batch_link){page, link};
+}
+
+static int gather_page(batch *b, const fetch_job *page)
+{
+    const harvest *h = &page->harvest;
+
+    if (!page->harvested)
+        return VIDI_OK;
+    for (size_t i = 0; i < HARVEST_SKIPS; i++)
+        b->skipped[i] += h->skipped[i];
+    int error = reserve_links(b, h->link_count);
+    for (size_t i = 0; i < h->link_count && error == VIDI_OK; i++)
+        add_link(b, h->links[i].url, page, &h->links[i]);
+    return error;
+}
+
+static int gather_host_info(batch *b, const host_info *news)
+{
+    const char *at = news->sitemaps.ptr, *end = at + news->sitemaps.len;
+
+    while (at < end) {
+        vidi_str url = {at, strlen(at)};
+        if (reserve_links(b, 1) != VIDI_OK)
+            return VIDI_EMEMORY;
+        add_link(b, url, NULL, NULL);
+        at += url.len + 1;
+    }
+    return VIDI_OK;
+}
+
+static int gather(batch *b)
+{
+    int error = VIDI_OK;
+
+    for (message *one = b->host_infos.first; one && error == VIDI_OK; one = one->next)
+        error = gather_host_info(b, (host_info *)one);
+    for (message *one = b->fetch_jobs.first; one && error == VIDI_OK; one = one->next)
+        error = gather_page(b, (fetch_job *)one);
+    return error;
+}
+
+/* ---- rows ---- */
+
+/* The key of a URL's host. Links come in runs of one host, so the last one is remembered. */
+static int host_key(storage *of, vidi_str origin, vidi_str *last, uint64_t *key)
+{
+    if (last->len == origin.len && memcmp(last->ptr, origin.ptr, origin.len) == 0)
+        return VIDI_OK;
+    *last = origin;
+    return url_keys_make(of->crawl->keys, &origin, 1, key);
+}
+
+static frontier_url row_of(vidi_str url, const batch_link *from)
+{
+    const fetch_job *page = from->page;
+
+    if (!page)
+        return (frontier_url){.url = url, .kind = FRONTIER_SITEMAP};
+    bool same = from->link->is_redirect;
+    return (frontier_url){.url = url,
+                          .depth = page->url.depth + (same ? 0 : 1),
+                          .hops = same ? page->url.hops + 1 : 0,
+                          .kind = from->link->kind,
+                          .referrer = page->url.id};
+}
+
+static int add_row(storage *of, size_t i, vidi_str *last, uint64_t *key)
+{
+    batch *b = &of->batch;
+    url_parts parts;
+
+    if (!url_split(b->urls[i], &parts)) {
+        b->skipped[HARVEST_BAD]++;
+        return VIDI_OK;
+    }
+    int error = grow((void **)&b->rows, &b->row_room, b->row_count + 1, sizeof *b->rows);
+    if (error == VIDI_OK)
+        error = host_key(of, parts.origin, last, key);
+    if (error)
+        return error;
+    batch_row *row = &b->rows[b->row_count++];
+    *row = (batch_row){.url = row_of(b->urls[i], &b->links[i])};
+    row->url.host = *key;
+    if (!parts.query.ptr)
+        return VIDI_OK;
+    vidi_str path = {parts.origin.ptr, (size_t)(parts.path.ptr + parts.path.len - parts.origin.ptr)};
+    return url_keys_make(of->crawl->keys, &path, 1, &row->path);
+}
+
+static int add_rows(storage *of)
+{
+    batch *b = &of->batch;
+    vidi_str last = {"", 0};
+    uint64_t key = 0;
+    int error = VIDI_OK;
+
+    for (size_t i = 0; i < b->link_count && error == VIDI_OK; i++) {
+        if (b->verdicts[i] == VIDI_NEW)
+            error = add_row(of, i, &last, &key);
+        else if (b->verdicts[i] == VIDI_INVALID)
+            b->skipped[HARVEST_BAD]++;
+    }
+    return error;
+}
+
+static int make_targets(storage *of)
+{
+    batch *b = &of->batch;
+
+    if (!of->crawl->targets || b->link_count == 0)
+        return VIDI_OK;
+    int error = grow((void **)&b->targets, &b->target_room, b->link_count, sizeof *b->targets);
+    return error ? error : url_keys_make(of->crawl->targets, b->urls, b->link_count, b->targets);
+}
+
+int batch_ask_set(storage *of)
+{
+    batch *b = &of->batch;
+    int error = gather(b);
+
+    if (error == VIDI_OK && b->link_count > 0)
+        error = vidi_add_batch(of->crawl->set, b->urls, b->link_count, b->verdicts);
+    if (error == VIDI_OK)
+        error = add_rows(of);
+    return error ? error : make_targets(of);
+}
+
+/* ---- afterwards ---- */
+
+void batch_clear(batch *of)
+{
+    messages_free(&of->fetch_jobs);
+    messages_free(&of->host_infos);
+    memset(of->skipped, 0, sizeof of->skipped);
+    of->bytes = of->link_count = of->row_count = of->drop_count = 0;
+    of->lines.len = 0;
+    of->lines_written = of->lines_synced = of->lines_failed = false;
+}
+
+void batch_free(batch *of)
+{
+    batch_clear(of);
+    free(of->urls);
+    free(of->verdicts);
+    free(of->links);
+    free(of->targets);
+    free(of->rows);
+    free(of->drops);
+    bytes_free(&of->lines);
+}

@@ -1,0 +1,449 @@
+/*
+ * Committing a batch: see crawl.h for the order. Until the transaction is through, nothing else is added to the set:
+ * URLs that it calls seen although no row has them would be lost. If a transaction fails for good, the set is closed
+ * without a commit, and those URLs are new again.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "crawler/crawl/storage/storage.h"
+
+enum {
+    TRIES = 50,      /* of a write that fails because a disk is full or somebody holds a lock, */
+    TRY_EVERY = 100, /* milliseconds apart */
+    SORTED = 50000   /* rows that one transaction sorts at most */
+};
+
+static void wait_a_moment(void)
+{
+    struct timespec moment = {.tv_nsec = TRY_EVERY * 1000000L};
+
+    nanosleep(&moment, NULL);
+}
+
+static bool may_pass(int error)
+{
+    return error == VIDI_EBUSY || error == VIDI_ELIMIT;
+}
+
+static int failed(storage *of, int error, const char *what, const char *said)
+{
+    crawl_fail(of->crawl, "%s: %s", what, said && *said ? said : vidi_strerror(error));
+    return error;
+}
+
+/* ---- archive and output file ---- */
+
+static int store_page(crawl *of, fetch_job *page)
+{
+    int error = VIDI_OK;
+
+    if (!page->harvested || page->harvest.records.len == 0)
+        return VIDI_OK;
+    for (int tries = 0; tries < TRIES; tries++) {
+        error = archive_write(of->archive, bytes_str(&page->harvest.records), &page->file, &page->offset);
+        if (!may_pass(error))
+            break;
+        wait_a_moment();
+    }
+    page->stored = error == VIDI_OK;
+    return error;
+}
+
+static int store(storage *of)
+{
+    crawl *c = of->crawl;
+    int error = VIDI_OK;
+
+    if (!c->archive)
+        return VIDI_OK;
+    for (message *one = of->batch.fetch_jobs.first; one && error == VIDI_OK; one = one->next)
+        error = store_page(c, (fetch_job *)one);
+    for (int tries = 0; error == VIDI_OK && tries < TRIES; tries++) {
+        error = archive_sync(c->archive);
+        if (!may_pass(error))
+            break;
+        wait_a_moment();
+        error = tries + 1 < TRIES ? VIDI_OK : error;
+    }
+    return error ? failed(of, error, "cannot write the archive", archive_error(c->archive)) : VIDI_OK;
+}
+
+static int append_line(storage *of, const frontier_url *url, const db_outcome *row)
+{
+    crawl *c = of->crawl;
+    bytes referrer = {0};
+    crawl_outcome told = {.url = url->url, .depth = url->depth, .kind = url->kind, .row = *row};
+    int error = url->referrer ? frontier_text(db_frontier(c->db), url->referrer, &referrer) : VIDI_OK;
+
+    if (error == VIDI_EABSENT)
+        error = VIDI_OK;
+    told.referrer = bytes_str(&referrer);
+    if (error == VIDI_OK)
+        error = c->options.line(c->options.line_context, &told, &of->batch.lines);
+    bytes_free(&referrer);
+    return error;
+}
+
+static bool wants_lines(const storage *of)
+{
+    return output_is_open(&of->crawl->output) && of->crawl->options.line && !of->batch.lines_written;
+}
+
+/* Writes and syncs the lines, each once, however often the transaction is tried. */
+static int write_lines(storage *of)
+{
+    batch *b = &of->batch;
+    output *to = &of->crawl->output;
+    int error = VIDI_OK;
+
+    if (wants_lines(of) && b->lines.len > 0) {
+        error = output_write(to, bytes_str(&b->lines));
+        b->lines_written = error == VIDI_OK;
+    }
+    if (b->lines_written && !b->lines_synced) {
+        error = output_sync(to);
+        b->lines_synced = error == VIDI_OK;
+    }
+    b->lines_failed = error != VIDI_OK;
+    return error;
+}
+
+/* ---- the transaction ---- */
+
+static db_outcome outcome_of(const fetch_job *page, char *name)
+{
+    const harvest *h = &page->harvest;
+    db_outcome row = {.id = page->url.id,
+                      .status = page->status,
+                      .reason = page->reason,
+                      .error = *page->error ? page->error : NULL,
+                      .bytes = page->body_bytes,
+                      .date = page->date,
+                      .seconds = (double)page->took_us / 1e6};
+
+    if (page->harvested) {
+        row.type = (vidi_str){h->type, strlen(h->type)};
+        row.digest = *h->digest ? h->digest : NULL;
+        row.redirect = h->redirect;
+        row.links = h->found;
+        if (!row.error && *h->problem)
+            row.error = h->problem;
+    }
+    if (page->stored) {
+        row.file = archive_name(page->file, name);
+        row.offset = page->offset;
+        row.length = h->response_length;
+    }
+    return row;
+}
+
+static int write_outcome(storage *of, const frontier_url *url, const db_outcome *row, counters *counts)
+{
+    int error = db_outcome_add(of->crawl->db, row);
+
+    if (error == VIDI_EEXIST)
+        return VIDI_OK;
+    if (error)
+        return error;
+    counts->outcomes++;
+    counts->bytes += row->bytes;
+    counts->pages += row->status != 0;
+    counts->errors += row->reason != NULL;
+    counts->seeds_fetched += !row->reason && url->kind == FRONTIER_SEED;
+    return wants_lines(of) ? append_line(of, url, row) : VIDI_OK;
+}
+
+/* A URL behind too many queries on its path is a trap: it has its row, and its outcome at once. */
+static int check_trap(storage *of, batch_row *row, counters *counts)
+{
+    uint64_t queries;
+
+    if (!row->path || row->url.kind == FRONTIER_OUTSIDE)
+        return VIDI_OK;
+    int error = db_path(of->crawl->db, row->path, &queries);
+    row->trapped = error == VIDI_OK && queries > of->crawl->options.max_queries;
+    if (error || !row->trapped)
+        return error;
+    db_outcome outcome = {.id = row->url.id,
+                          .reason = "trap",
+                          .error = "there are more queries on this path than --max-queries allows",
+                          .date = crawl_date(of->crawl)};
+    return write_outcome(of, &row->url, &outcome, counts);
+}
+
+static int write_rows(storage *of, counters *counts)
+{
+    batch *b = &of->batch;
+    int error = VIDI_OK;
+
+    for (size_t i = 0; i < b->row_count && error == VIDI_OK; i++) {
+        error = frontier_add(db_frontier(of->crawl->db), &b->rows[i].url);
+        counts->urls++;
+        if (error == VIDI_OK)
+            error = check_trap(of, &b->rows[i], counts);
+    }
+    return error;
+}
+
+static int write_outcomes(storage *of, counters *counts)
+{
+    int error = VIDI_OK;
+    char name[ARCHIVE_NAME_ROOM];
+
+    for (message *one = of->batch.fetch_jobs.first; one && error == VIDI_OK; one = one->next) {
+        const fetch_job *page = (fetch_job *)one;
+        db_outcome row = outcome_of(page, name);
+        error = write_outcome(of, &page->url, &row, counts);
+    }
+    return error;
+}
+
+static int write_counts(storage *of)
+{
+    batch *b = &of->batch;
+    int error = VIDI_OK;
+
+    for (size_t i = 0; i < HARVEST_SKIPS && error == VIDI_OK; i++)
+        if (b->skipped[i] > 0)
+            error = db_skip(of->crawl->db, harvest_skip_name((harvest_skip)i), b->skipped[i]);
+    for (size_t i = 0; i < b->drop_count && error == VIDI_OK; i++)
+        error = frontier_drop(db_frontier(of->crawl->db), b->drops[i].level, b->drops[i].host, b->drops[i].number);
+    return error;
+}
+
+static int write_edges(storage *of)
+{
+    batch *b = &of->batch;
+    int error = VIDI_OK;
+
+    if (!of->crawl->targets)
+        return VIDI_OK;
+    for (size_t i = 0; i < b->link_count && error == VIDI_OK; i++) {
+        const batch_link *from = &b->links[i];
+        if (!from->page)
+            continue;
+        vidi_str text = from->link->is_redirect ? (vidi_str){"(redirect)", 10} : from->link->text;
+        error = db_edge(of->crawl->db, b->targets[i], from->page->url.id, text);
+    }
+    return error;
+}
+
+/* Brings the row of a host up to date: its pages, and what the fetcher has told about it. One of the two is there. */
+static int write_host(storage *of, uint64_t id, const host_info *news)
+{
+    crawl_db *db = of->crawl->db;
+    const host_entry *host = host_table_find(of, id);
+    db_host row = {.id = id, .robots_outcome = -1};
+    bytes origin = {0};
+    int error = db_host_read(db, id, &row);
+
+    if (error == VIDI_EABSENT) {
+        row = (db_host){.id = id, .robots_outcome = -1};
+        row.origin =
+            news ? (vidi_str){news->origin.ptr, news->origin.len - 1} : (vidi_str){host->origin, strlen(host->origin)};
+        error = VIDI_OK;
+    }
+    /* What was read is in the database's memory, which the next call takes back. */
+    if (error == VIDI_OK)
+        error = bytes_append_str(&origin, row.origin);
+    row.origin = bytes_str(&origin);
+    row.robots = (vidi_str){0}; /* stays as it is */
+    row.parked = news && *news->parked ? news->parked : NULL;
+    if (host)
+        row.pages = host->pages;
+    if (news && news->has_robots) {
+        row.robots_outcome = news->robots_outcome;
+        row.robots_date = news->robots_date;
+        row.robots_reached = news->robots_reached;
+        row.robots = news->robots.len ? bytes_str(&news->robots) : (vidi_str){"", 0};
+    }
+    if (news && news->not_before)
+        row.not_before = news->not_before;
+    if (error == VIDI_OK)
+        error = db_host_write(db, &row);
+    bytes_free(&origin);
+    return error;
+}
+
+static int write_hosts(storage *of)
+{
+    int error = VIDI_OK;
+
+    for (size_t i = 0; i < of->hosts.count && error == VIDI_OK; i++) {
+        const host_entry *host = of->list[i];
+        if (host->origin && (!host->has_row || host->unparked))
+            error = write_host(of, host->id, NULL);
+        else if (host->changed && host->has_row)
+            error = db_host_pages(of->crawl->db, host->id, host->pages);
+    }
+    for (message *one = of->batch.host_infos.first; one && error == VIDI_OK; one = one->next)
+        error = write_host(of, ((host_info *)one)->host, (host_info *)one);
+    return error;
+}
+
+static int write_all(storage *of, counters *counts)
+{
+    crawl *c = of->crawl;
+    int error = db_begin(c->db);
+
+    of->batch.lines.len = of->batch.lines_written ? of->batch.lines.len : 0;
+    if (error == VIDI_OK)
+        error = write_rows(of, counts);
+    if (error == VIDI_OK)
+        error = write_outcomes(of, counts);
+    if (error == VIDI_OK)
+        error = write_lines(of);
+    if (error == VIDI_OK)
+        error = write_counts(of);
+    if (error == VIDI_OK)
+        error = write_edges(of);
+    if (error == VIDI_OK)
+        error = write_hosts(of);
+    if (error == VIDI_OK && of->sort_helps)
+        error = frontier_sort(db_frontier(c->db), SORTED);
+    if (error == VIDI_OK)
+        error = counters_write(c, counts, of->has_stats ? &of->stats : NULL);
+    return error ? error : db_commit(c->db);
+}
+
+static int write_transaction(storage *of)
+{
+    crawl *c = of->crawl;
+    counters counts;
+    int error = VIDI_EBUSY;
+
+    for (int tries = 0; tries < TRIES && may_pass(error); tries++) {
+        if (tries > 0)
+            wait_a_moment();
+        counts = of->counts;
+        counts.synced_to = c->synced_to;
+        error = write_all(of, &counts);
+        if (error && tries + 1 < TRIES && may_pass(error))
+            db_rollback(c->db);
+    }
+    if (error) {
+        if (of->batch.lines_failed)
+            failed(of, error, "cannot write the lines of --jsonl", strerrordesc_np(c->output.file.failed));
+        else if (error == VIDI_EDIFFERS)
+            failed(of, error, "cannot go on with --jsonl", c->output.file.why);
+        else
+            failed(of, error, "cannot write the database", db_error(c->db));
+        db_rollback(c->db);
+        return error;
+    }
+    of->counts = counts;
+    of->has_stats = false;
+    return VIDI_OK;
+}
+
+/* ---- the whole ---- */
+
+/* Counts the pages of hosts, and takes the URLs out of their blocks. */
+static int settle(storage *of)
+{
+    int error = VIDI_OK;
+
+    for (message *one = of->batch.fetch_jobs.first; one && error == VIDI_OK; one = one->next) {
+        const fetch_job *page = (fetch_job *)one;
+        host_entry *host = host_table_find(of, page->url.host);
+        error = host_table_settle(of, page);
+        if (host && page->status != 0) {
+            host->pages++;
+            host->changed = true;
+        }
+    }
+    return error;
+}
+
+static void note_rows(storage *of)
+{
+    const batch *b = &of->batch;
+
+    for (size_t i = 0; i < b->row_count; i++)
+        host_table_appended(of, b->rows[i].url.host);
+}
+
+/* What is true now that the transaction is through. */
+static void conclude(storage *of)
+{
+    crawl *c = of->crawl;
+    batch *b = &of->batch;
+    size_t messages = b->fetch_jobs.count + b->host_infos.count, weight = 0, fetch_jobs = b->fetch_jobs.count;
+
+    for (size_t i = 0; i < b->row_count; i++)
+        if (b->rows[i].trapped)
+            of->filter_until = b->rows[i].url.id;
+    if (b->row_count > 0)
+        c->committed_to = b->rows[b->row_count - 1].url.id;
+    for (size_t i = 0; i < of->hosts.count; i++) {
+        host_entry *host = of->list[i];
+        host->has_row = host->has_row || host->origin;
+        host->changed = host->unparked = false;
+    }
+    for (message *one = b->fetch_jobs.first; one; one = one->next) {
+        weight += ((fetch_job *)one)->weight;
+        host_table_done(of, (fetch_job *)one);
+    }
+    if (of->sort_helps)
+        host_table_sorted(of);
+    counters_show(c, &of->counts);
+    pthread_mutex_lock(&c->about);
+    c->progress.links += b->link_count;
+    c->progress.links_new += b->row_count;
+    pthread_mutex_unlock(&c->about);
+    of->unsynced = of->unsynced || b->row_count > 0;
+    of->handled += messages;
+    batch_clear(b);
+    atomic_fetch_sub(&c->weight, weight);
+    atomic_fetch_sub(&c->fetch_jobs, fetch_jobs);
+    if (fetch_jobs > 0)
+        fetch_wake(c->downloader); /* the fetcher may be waiting for a commit */
+}
+
+int storage_commit(storage *of)
+{
+    crawl *c = of->crawl;
+    uint64_t mark = 0;
+    int error = batch_ask_set(of);
+
+    if (error == VIDI_OK)
+        error = vidi_mark(c->set, &mark);
+    if (error)
+        return failed(of, error, "cannot add to the seen-set", error == VIDI_EMEMORY ? NULL : vidi_message());
+    error = store(of);
+    if (error)
+        return error;
+    if (settle(of) != VIDI_OK)
+        return failed(of, VIDI_EMEMORY, "cannot commit", NULL);
+    note_rows(of);
+    error = write_transaction(of);
+    if (error)
+        return error;
+    error = consistency_commit(c, mark, frontier_last(db_frontier(c->db)));
+    if (error)
+        return failed(of, error, "cannot commit to the seen-set", vidi_message());
+    conclude(of);
+    return VIDI_OK;
+}
+
+int storage_sync(storage *of)
+{
+    crawl *c = of->crawl;
+    int error = vidi_sync(c->set);
+
+    if (error)
+        return failed(of, error, "cannot sync the seen-set", vidi_message());
+    c->synced_to = c->committed_to;
+    of->unsynced = false;
+    of->synced_at = storage_now();
+    of->stats.size = sizeof of->stats;
+    of->has_stats = vidi_stat(c->set, &of->stats) == VIDI_OK;
+    if (of->has_stats) {
+        pthread_mutex_lock(&c->about);
+        c->progress.expected_lost = of->stats.expected_lost;
+        pthread_mutex_unlock(&c->about);
+    }
+    return VIDI_OK;
+}

@@ -1,0 +1,148 @@
+/*
+ * The storage thread: the one thread that touches set, archive, output file and database.
+ *
+ *   storage.c    its loop: when to commit, to sync, to hand out URLs, to end
+ *   batch.c     the URLs of a batch: links through the set, rows for the new ones
+ *   commit.c    writing a batch
+ *   host_table.c    which hosts the fetcher has, and which of their blocks
+ */
+#ifndef VIDI_CRAWLER_CRAWL_STORAGE_STORAGE_H
+#define VIDI_CRAWLER_CRAWL_STORAGE_STORAGE_H
+
+#include "crawler/crawl/id_map.h"
+#include "crawler/crawl/crawl_state.h"
+#include "crawler/crawl/counters.h"
+
+/* A block that the fetcher has, and how many of its URLs have no outcome yet. */
+typedef struct handed_block {
+    uint64_t number;
+    uint32_t level;
+    uint32_t left;
+} handed_block;
+
+/* A host that the fetcher has in memory. */
+typedef struct host_entry {
+    uint64_t id;
+    uint64_t after;  /* number of the last block that was handed out on this level */
+    uint64_t out;    /* URLs that were handed out and have no outcome yet */
+    uint64_t wanted; /* URLs that the fetcher would like to have */
+    bool fresh;      /* rows of it were appended that may not be in blocks yet */
+    bool leaving;
+    uint64_t returned; /* when leaving: so many URLs come back without an outcome */
+    handed_block *blocks;
+    size_t block_count, block_room;
+    /* its row in the table of hosts */
+    char *origin;
+    bool has_row;   /* the row is there */
+    bool unparked;  /* the row says that it is parked, which is over */
+    bool changed;   /* `pages` differs from the row */
+    uint64_t pages; /* fetched */
+    size_t at;      /* place in the list of members */
+} host_entry;
+
+/* A link of the batch, and where it comes from. */
+typedef struct batch_link {
+    const fetch_job *page; /* NULL: from a robots.txt */
+    const harvest_link *link;
+} batch_link;
+
+typedef struct batch_drop {
+    uint64_t host, number;
+    uint32_t level;
+} batch_drop;
+
+/* A URL that the set has answered NEW for. */
+typedef struct batch_row {
+    frontier_url url;
+    uint64_t path; /* key of the path, if there is a query; else 0 */
+    bool trapped;
+} batch_row;
+
+/* What is committed together. The arrays keep their room from batch to batch. */
+typedef struct batch {
+    messages fetch_jobs, host_infos;
+    size_t bytes;
+    int64_t began; /* milliseconds of real time */
+    vidi_str *urls;
+    uint8_t *verdicts;
+    batch_link *links;
+    uint64_t *targets; /* with `check` */
+    size_t link_count, link_room, target_room;
+    batch_row *rows;
+    size_t row_count, row_room;
+    batch_drop *drops;
+    size_t drop_count, drop_room;
+    uint64_t skipped[HARVEST_SKIPS];
+    bytes lines; /* for the output file */
+    bool lines_written, lines_synced, lines_failed;
+} batch;
+
+typedef struct storage {
+    crawl *crawl;
+    counters counts;
+    batch batch;
+    size_t handled; /* messages other than those of the batch that will be dealt with after this round */
+    messages to_fetcher;
+
+    id_map hosts;
+    host_entry **list;
+    size_t list_room;
+    id_map parked;
+    id_map later; /* hosts that were given back because they have to wait: until which date */
+    frontier_block block;
+    uint32_t level;
+    uint64_t cursor;       /* where the search for hosts goes on */
+    bool strangers;        /* there may be hosts with blocks that the fetcher does not have */
+    bool sort_helps;       /* unsorted rows would serve a host that waits, or a new one */
+    uint64_t out;          /* URLs that the fetcher has */
+    uint64_t filter_until; /* blocks with ids up to this one may have URLs that are dealt with */
+    int64_t room_asked;    /* when the fetcher was last asked to make room */
+
+    int64_t synced_at;
+    bool unsynced;
+    vidi_stats stats;
+    bool has_stats; /* newer than what the database has */
+} storage;
+
+/* Milliseconds of real time, for batches: they must not depend on a clock that stands still. */
+int64_t storage_now(void);
+
+/* ---- batch.c ---- */
+
+bool batch_is_empty(const batch *of);
+/* Adds all links to the set, and makes rows of those that are new. */
+int batch_ask_set(storage *of);
+int batch_drop_block(storage *of, uint64_t host, uint32_t level, uint64_t number);
+void batch_clear(batch *of);
+void batch_free(batch *of);
+
+/* ---- commit.c ---- */
+
+/* Commits the batch, which may be empty; the batch is empty afterwards. An error has been told to the crawl. */
+int storage_commit(storage *of);
+/* Brings the set's commits to disk. */
+int storage_sync(storage *of);
+
+/* ---- host_table.c ---- */
+
+host_entry *host_table_find(const storage *of, uint64_t host);
+/* A fetch job of the batch has come to its end: counts it in its block. */
+int host_table_settle(storage *of, const fetch_job *done);
+/* The fetch job is committed. */
+void host_table_done(storage *of, const fetch_job *done);
+/* A row was appended. */
+void host_table_appended(storage *of, uint64_t host);
+int host_table_want(storage *of, const host_request *wanted);
+int host_table_leave(storage *of, const host_request *left);
+int host_table_park(storage *of, uint64_t host);
+/* It need not have a place in memory before that date. */
+int host_table_defer(storage *of, uint64_t host, int64_t until);
+/* All rows are in blocks now. */
+void host_table_sorted(storage *of);
+/* Hands blocks to hosts that want some, and to new hosts while there is room. */
+int host_table_feed(storage *of);
+/* Is there nothing left that could be fetched? Goes to the next level if this one is done. */
+int host_table_is_done(storage *of, bool *done);
+void host_table_free(storage *of);
+
+#endif

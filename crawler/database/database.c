@@ -1,0 +1,330 @@
+/*
+ * The database itself: opening, transactions, and the totals, which are counted in memory and written with each commit,
+ * so that they are what the committed rows add up to. What is in the tables is in rows.c.
+ */
+#include "crawler/database/database.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "crawler/base/sql.h"
+#include "crawler/database/database_state.h"
+
+/* A seed (its kind is ?1) that got no response, or not all of it. */
+#define FAILED_SEED                                                                                                    \
+    "reason IN ('address', 'broken', 'connect', 'name', 'timeout', 'tls')"                                             \
+    " AND (SELECT kind FROM urls WHERE urls.id = outcomes.id) = ?1"
+
+static const char *const texts[DB_STATEMENTS] = {
+    [DB_BEGIN] = "BEGIN IMMEDIATE",
+    [DB_COMMIT] = "COMMIT",
+    [DB_ROLLBACK] = "ROLLBACK",
+    [DB_TOTALS_READ] = "SELECT fetched, failed, bytes, hosts, archived, (SELECT max(id) FROM urls) FROM totals",
+    [DB_TOTALS_WRITE] = "UPDATE totals SET fetched = ?1, failed = ?2, bytes = ?3, hosts = ?4, archived = ?5",
+    [DB_GET] = "SELECT value FROM meta WHERE name = ?1",
+    [DB_SET] = "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)",
+    [DB_OUTCOME_ADD] = "INSERT INTO outcomes (id, status, reason, error, type, bytes, digest, date, seconds, redirect,"
+                       " links, file, offset, length) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,"
+                       " ?14) ON CONFLICT (id) DO NOTHING",
+    [DB_OUTCOME_HAS] = "SELECT 1 FROM outcomes WHERE id = ?1",
+    [DB_HOST_READ] = "SELECT origin, pages, not_before, parked, robots_outcome, robots_date, robots_reached"
+                     " FROM hosts WHERE id = ?1",
+    [DB_HOST_CHANGE] = "UPDATE hosts SET origin = ?2, pages = ?3, not_before = ?4, parked = ?5, robots_outcome = ?6,"
+                       " robots_date = ?7, robots_reached = ?8 WHERE id = ?1",
+    [DB_HOST_ADD] = "INSERT INTO hosts (id, origin, pages, not_before, parked, robots_outcome, robots_date,"
+                    " robots_reached) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [DB_HOST_PAGES] = "UPDATE hosts SET pages = ?2 WHERE id = ?1",
+    [DB_ROBOTS_READ] = "SELECT file FROM robots WHERE host = ?1",
+    [DB_ROBOTS_WRITE] = "INSERT INTO robots (host, file) VALUES (?1, ?2)"
+                        " ON CONFLICT (host) DO UPDATE SET file = excluded.file WHERE file <> excluded.file",
+    [DB_SEEDS_FAILED] =
+        "SELECT id, (SELECT url FROM urls WHERE urls.id = outcomes.id) FROM outcomes WHERE " FAILED_SEED,
+    [DB_SEEDS_AGAIN] = "UPDATE outcomes SET reason = 'again' WHERE " FAILED_SEED,
+    [DB_SEED] = "INSERT INTO seeds (url) VALUES (?1) ON CONFLICT (url) DO NOTHING",
+    [DB_SKIP] = "INSERT INTO skipped (reason, links) VALUES (?1, ?2)"
+                " ON CONFLICT (reason) DO UPDATE SET links = links + excluded.links",
+    [DB_EDGE] = "INSERT INTO edges (target, page, text) VALUES (?1, ?2, ?3)",
+    [DB_PATH] = "INSERT INTO paths (path, queries) VALUES (?1, 1)"
+                " ON CONFLICT (path) DO UPDATE SET queries = queries + 1 RETURNING queries",
+    [DB_REASONS] = "SELECT reason, count(*) FROM outcomes WHERE reason IS NOT NULL GROUP BY reason ORDER BY reason",
+    [DB_SKIPPED] = "SELECT reason, links FROM skipped ORDER BY reason",
+};
+
+/* ---- errors and statements ---- */
+
+int db_fail(crawl_db *of, int code)
+{
+    if (code == VIDI_EMEMORY)
+        snprintf(of->error, sizeof of->error, "out of memory");
+    else
+        snprintf(of->error, sizeof of->error, "%s", sql_message(of->sqlite));
+    return code;
+}
+
+const char *db_error(const crawl_db *of)
+{
+    return of->error[0] ? of->error : frontier_error(of->urls);
+}
+
+int db_ready(crawl_db *of, enum db_statement which)
+{
+    of->error[0] = 0;
+    int error = sql_prepare(of->sqlite, &of->statements[which], texts[which]);
+    return error ? db_fail(of, error) : VIDI_OK;
+}
+
+int db_ready_to_write(crawl_db *of, enum db_statement which)
+{
+    if (sqlite3_get_autocommit(of->sqlite)) {
+        snprintf(of->error, sizeof of->error, "there is no transaction, or it has been rolled back");
+        return VIDI_EARGUMENT;
+    }
+    int error = db_ready(of, which);
+    if (error)
+        of->spoiled = error;
+    return error;
+}
+
+int db_write(crawl_db *of, enum db_statement which)
+{
+    int error = sql_run(of->statements[which]);
+    if (!error)
+        return VIDI_OK;
+    of->spoiled = error; /* until the next db_begin */
+    return db_fail(of, error);
+}
+
+/* ---- totals ---- */
+
+int db_load_totals(crawl_db *of)
+{
+    int error = db_ready(of, DB_TOTALS_READ);
+    if (error)
+        return error;
+    sqlite3_stmt *ask = of->statements[DB_TOTALS_READ];
+    int result = sqlite3_step(ask);
+    error = result == SQLITE_DONE ? VIDI_EDAMAGED : sql_code(result);
+    if (error)
+        db_fail(of, error);
+    else
+        of->totals = (db_totals){.fetched = sql_number(ask, 0),
+                                 .failed = sql_number(ask, 1),
+                                 .bytes = sql_number(ask, 2),
+                                 .hosts = sql_number(ask, 3),
+                                 .archived = sql_number(ask, 4),
+                                 .urls = sql_number(ask, 5)};
+    sqlite3_reset(ask);
+    return error;
+}
+
+static int write_totals(crawl_db *of)
+{
+    int error = of->totals_changed ? db_ready_to_write(of, DB_TOTALS_WRITE) : VIDI_OK;
+    if (error || !of->totals_changed)
+        return error;
+    sqlite3_stmt *write = of->statements[DB_TOTALS_WRITE];
+    sql_bind(write, 1, of->totals.fetched);
+    sql_bind(write, 2, of->totals.failed);
+    sql_bind(write, 3, of->totals.bytes);
+    sql_bind(write, 4, of->totals.hosts);
+    sql_bind(write, 5, of->totals.archived);
+    error = db_write(of, DB_TOTALS_WRITE);
+    of->totals_changed = error != VIDI_OK;
+    return error;
+}
+
+/* What another process writes is told as it is now; what this one writes is known. */
+int db_total(crawl_db *of, db_totals *totals)
+{
+    int error = of->read_only || of->rolled_back ? db_load_totals(of) : VIDI_OK;
+    if (error)
+        return error;
+    *totals = of->totals;
+    if (!of->read_only && !of->rolled_back)
+        totals->urls = frontier_last(of->urls);
+    totals->queue = totals->urls - totals->fetched - totals->failed;
+    return VIDI_OK;
+}
+
+/* ---- transactions ---- */
+
+/* Called by SQLite for every rollback, also for one that nobody has asked for. */
+static void note_rollback(void *context)
+{
+    crawl_db *of = context;
+    of->rolled_back = true;
+    frontier_forget(of->urls);
+}
+
+bool db_is_open(const crawl_db *of)
+{
+    return !sqlite3_get_autocommit(of->sqlite);
+}
+
+int db_begin(crawl_db *of)
+{
+    if (of->read_only) {
+        snprintf(of->error, sizeof of->error, "the database was opened for reading");
+        return VIDI_EARGUMENT;
+    }
+    int error = db_ready(of, DB_BEGIN);
+    if (error)
+        return error;
+    error = sql_run(of->statements[DB_BEGIN]);
+    if (error)
+        return db_fail(of, error);
+    of->spoiled = VIDI_OK;
+    if (of->rolled_back)
+        error = db_load_totals(of);
+    if (!error && of->rolled_back)
+        error = frontier_refresh(of->urls);
+    if (error) {
+        db_rollback(of);
+        return error;
+    }
+    of->rolled_back = of->totals_changed = false;
+    return VIDI_OK;
+}
+
+int db_commit(crawl_db *of)
+{
+    int spoiled = of->spoiled || !frontier_is_spoiled(of->urls) ? of->spoiled : VIDI_EIO;
+    if (spoiled) {
+        if (!of->error[0])
+            snprintf(of->error, sizeof of->error, "a change of this transaction has failed");
+        return spoiled;
+    }
+    int error = db_ready_to_write(of, DB_COMMIT);
+    if (!error)
+        error = frontier_flush(of->urls);
+    if (!error)
+        error = write_totals(of);
+    if (error)
+        return error;
+    error = sql_run(of->statements[DB_COMMIT]);
+    return error ? db_fail(of, error) : VIDI_OK;
+}
+
+void db_rollback(crawl_db *of)
+{
+    char error[sizeof of->error];
+    snprintf(error, sizeof error, "%s", of->error); /* it tells why */
+    if (db_is_open(of) && db_ready(of, DB_ROLLBACK) == VIDI_OK)
+        sql_run(of->statements[DB_ROLLBACK]);
+    frontier_refresh(of->urls); /* if that fails, the next call tries it again */
+    snprintf(of->error, sizeof of->error, "%s", error);
+}
+
+/* ---- opening ---- */
+
+/* If levels are kept apart now and were not before, or the other way round, everything is sorted again. */
+static int set_levels(crawl_db *of, bool by_level)
+{
+    int64_t before = -1;
+    int error = db_get(of, "by_level", &before);
+    if (error == VIDI_OK && (before != 0) == by_level)
+        return VIDI_OK;
+    if (error && error != VIDI_EABSENT)
+        return error;
+    error = db_begin(of);
+    if (!error)
+        error = sql_execute(of->sqlite, "DELETE FROM queue; DELETE FROM segments;");
+    if (!error)
+        error = db_set(of, "by_level", by_level);
+    if (!error)
+        error = db_commit(of);
+    if (error)
+        db_rollback(of);
+    frontier_forget(of->urls);
+    return error ? error : frontier_refresh(of->urls);
+}
+
+/* The database is doubtful unless the mark says that it was closed, and that it was this file. */
+static int read_mark(crawl_db *of, const char *path)
+{
+    struct stat about;
+    int64_t closed = 1, inode = 0;
+    int error = db_get(of, "closed", &closed);
+
+    if (error == VIDI_OK)
+        error = db_get(of, "inode", &inode);
+    of->inode = stat(path, &about) == 0 ? about.st_ino : 0;
+    of->doubtful |= error == VIDI_OK && (!closed || (uint64_t)inode != of->inode);
+    return error == VIDI_EABSENT ? VIDI_OK : error;
+}
+
+int db_mark(crawl_db *of, bool closed)
+{
+    int error = db_set(of, "closed", closed);
+    return error ? error : db_set(of, "inode", (int64_t)of->inode);
+}
+
+bool db_is_doubtful(const crawl_db *of)
+{
+    return of->doubtful;
+}
+
+static int open_inside(crawl_db *of, const char *path, enum db_access access, bool by_level, char *why)
+{
+    int error = db_open_database(&of->sqlite, path, access, &of->doubtful, why);
+    if (error)
+        return error;
+    error = frontier_open(&of->urls, of->sqlite, by_level);
+    if (error) {
+        snprintf(why, DB_WHY, "%.160s: %.90s", path, sql_message(of->sqlite));
+        return error;
+    }
+    sqlite3_rollback_hook(of->sqlite, note_rollback, of);
+    of->read_only = access == DB_READ_ONLY;
+    error = db_load_totals(of);
+    if (!error)
+        error = read_mark(of, path);
+    if (!error && !of->read_only)
+        error = set_levels(of, by_level);
+    if (error)
+        snprintf(why, DB_WHY, "%.160s: %.90s", path, db_error(of));
+    return error;
+}
+
+int db_open(crawl_db **made, const char *path, enum db_access access, bool by_level, char *why)
+{
+    *made = NULL;
+    crawl_db *of = calloc(1, sizeof *of);
+    if (!of) {
+        snprintf(why, DB_WHY, "%.160s: out of memory", path);
+        return VIDI_EMEMORY;
+    }
+    int error = open_inside(of, path, access, by_level, why);
+    if (error)
+        db_close(of);
+    else
+        *made = of;
+    return error;
+}
+
+void db_close(crawl_db *of)
+{
+    if (!of)
+        return;
+    if (of->urls)
+        db_rollback(of);
+    for (size_t i = 0; i < DB_STATEMENTS; i++)
+        sqlite3_finalize(of->statements[i]);
+    frontier_close(of->urls);
+    if (of->sqlite)
+        sqlite3_rollback_hook(of->sqlite, NULL, NULL);
+    sqlite3_close(of->sqlite);
+    bytes_free(&of->host);
+    free(of);
+}
+
+frontier *db_frontier(crawl_db *of)
+{
+    return of->urls;
+}
+
+sqlite3 *db_sqlite(crawl_db *of)
+{
+    return of->sqlite;
+}

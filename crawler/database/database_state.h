@@ -1,0 +1,72 @@
+/*
+ * What the files of the database share.
+ */
+#ifndef VIDI_CRAWLER_DATABASE_DATABASE_STATE_H
+#define VIDI_CRAWLER_DATABASE_DATABASE_STATE_H
+
+#include "crawler/database/database.h"
+
+enum db_statement {
+    DB_BEGIN,
+    DB_COMMIT,
+    DB_ROLLBACK,
+    DB_TOTALS_READ,
+    DB_TOTALS_WRITE,
+    DB_GET,
+    DB_SET,
+    DB_OUTCOME_ADD,
+    DB_OUTCOME_HAS,
+    DB_HOST_READ,
+    DB_HOST_CHANGE,
+    DB_HOST_ADD,
+    DB_HOST_PAGES,
+    DB_ROBOTS_READ,
+    DB_ROBOTS_WRITE,
+    DB_SEED,
+    DB_SEEDS_FAILED,
+    DB_SEEDS_AGAIN,
+    DB_SKIP,
+    DB_EDGE,
+    DB_PATH,
+    DB_REASONS,
+    DB_SKIPPED,
+    DB_STATEMENTS
+};
+
+struct crawl_db {
+    sqlite3 *sqlite;
+    frontier *urls;
+    bool read_only;
+    bool doubtful; /* db_is_doubtful */
+    uint64_t inode;
+    db_totals totals; /* without `urls` and `queue` */
+    bool totals_changed;
+    bool rolled_back; /* what is in memory must be read again */
+    int spoiled;      /* an error in this transaction; VIDI_OK: none */
+    bytes host;       /* the texts of the last db_host_read */
+    sqlite3_stmt *statements[DB_STATEMENTS];
+    char error[256];
+};
+
+/* Keeps SQLite's sentence about an error, and returns the code. */
+int db_fail(crawl_db *of, int code);
+/* Prepares a statement. */
+int db_ready(crawl_db *of, enum db_statement which);
+/* The same for what writes: there must be a transaction. */
+int db_ready_to_write(crawl_db *of, enum db_statement which);
+/* Runs a statement that writes. An error spoils the transaction. */
+int db_write(crawl_db *of, enum db_statement which);
+/* Reads the totals as they are in the database. */
+int db_load_totals(crawl_db *of);
+
+/*
+ * Opens the file and makes sure that it is a database, with tables and settings. *db must be closed after errors, too.
+ * *has_log: it has a log, so that it was not closed, or is in use. opening.c has it.
+ */
+int db_open_database(sqlite3 **db, const char *path, enum db_access access, bool *has_log, char *why);
+
+/* The tables that the frontier does not make; schema.c has them. */
+extern const char db_tables[];
+enum { DB_APPLICATION = 0x76696469, DB_VERSION = 1, DB_WHY = 256 }; /* "vidi" */
+
+#endif

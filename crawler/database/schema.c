@@ -1,0 +1,33 @@
+/*
+ * The tables of the database. docs/CRAWLER.md, "The database", explains them to people who query them: a change here is
+ * a change there, and of DB_VERSION if older programs cannot live with it.
+ *
+ * There is no index on URLs: the seen-set has decided already that they are new, and keeping one costs more than
+ * everything else together. The one index has failures only.
+ */
+#include "crawler/database/database_state.h"
+
+const char db_tables[] =
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "CREATE TABLE seeds (url TEXT PRIMARY KEY) WITHOUT ROWID;"
+    "CREATE TABLE outcomes (id INTEGER PRIMARY KEY, status INTEGER NOT NULL, reason TEXT, error TEXT, type TEXT,"
+    " bytes INTEGER NOT NULL, digest TEXT, date INTEGER NOT NULL, seconds REAL NOT NULL, redirect TEXT,"
+    " links INTEGER NOT NULL, file TEXT, offset INTEGER, length INTEGER);"
+    "CREATE INDEX outcomes_by_reason ON outcomes (reason) WHERE reason IS NOT NULL;"
+    "CREATE TABLE totals (one INTEGER PRIMARY KEY CHECK (one = 1), fetched INTEGER NOT NULL, failed INTEGER NOT NULL,"
+    " bytes INTEGER NOT NULL, hosts INTEGER NOT NULL, archived INTEGER NOT NULL);"
+    "INSERT INTO totals VALUES (1, 0, 0, 0, 0, 0);"
+    "CREATE TABLE hosts (id INTEGER PRIMARY KEY, origin TEXT NOT NULL, pages INTEGER NOT NULL,"
+    " not_before INTEGER NOT NULL, parked TEXT, robots_outcome INTEGER NOT NULL, robots_date INTEGER NOT NULL,"
+    " robots_reached INTEGER NOT NULL);"
+    "CREATE TABLE robots (host INTEGER PRIMARY KEY, file BLOB NOT NULL);"
+    "CREATE TABLE skipped (reason TEXT PRIMARY KEY, links INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE edges (target INTEGER NOT NULL, page INTEGER NOT NULL, text TEXT);"
+    "CREATE TABLE paths (path INTEGER PRIMARY KEY, queries INTEGER NOT NULL);"
+    "CREATE VIEW pages AS SELECT u.id AS id, u.url AS url, o.status AS status, o.reason AS reason, o.error AS error,"
+    " o.type AS type, o.bytes AS bytes, o.digest AS digest,"
+    " strftime('%Y-%m-%dT%H:%M:%fZ', o.date / 1000.0, 'unixepoch') AS date, o.seconds AS seconds, u.depth AS depth,"
+    " r.url AS referrer, o.redirect AS redirect, o.links AS links, o.file AS file, o.offset AS offset,"
+    " o.length AS length,"
+    " CASE u.kind WHEN 0 THEN 'page' WHEN 1 THEN 'seed' WHEN 2 THEN 'sitemap' ELSE 'outside' END AS kind"
+    " FROM urls u LEFT JOIN outcomes o ON o.id = u.id LEFT JOIN urls r ON r.id = u.referrer;";

@@ -1,0 +1,38 @@
+/*
+ * An open report, for the files that make its parts.
+ */
+#ifndef VIDI_CRAWLER_REPORT_REPORT_STATE_H
+#define VIDI_CRAWLER_REPORT_REPORT_STATE_H
+
+#include "crawler/base/sql.h"
+#include "crawler/base/url_keys.h"
+#include "crawler/report/report.h"
+
+enum { REPORT_ERROR = 256 };
+
+struct report {
+    crawl_db *db;
+    sqlite3 *sqlite; /* the database's */
+    char error[REPORT_ERROR];
+};
+
+/* Writes the sentence of SQLite or of the library about an error, if it is one, and returns the error. */
+int report_check(report *of, int error);
+
+/* Between the two, everything that is read is of one moment, whatever a running crawl commits meanwhile. */
+int report_begin(report *of);
+void report_end(report *of);
+
+/* Prepares a statement; the caller finalizes it. */
+int report_prepare(report *of, sqlite3_stmt **made, const char *text);
+
+/* 1 if there is a row, 0 at the end, or an error. */
+int report_step(report *of, sqlite3_stmt *statement);
+
+/* The keys by which edges name their targets. */
+int report_keys(report *of, url_keys **made);
+
+/* Installs the SQL function cdxj, which makes a line of one row. */
+int report_install_cdxj(report *of);
+
+#endif

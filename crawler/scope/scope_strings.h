@@ -1,0 +1,57 @@
+/*
+ * A set of short texts that is filled once and then only searched: hosts, sites, prefixes, URLs. Open addressing, at
+ * most half full. The texts come from the user, so nobody else can make the chains long.
+ */
+#ifndef VIDI_CRAWLER_SCOPE_SCOPE_STRINGS_H
+#define VIDI_CRAWLER_SCOPE_SCOPE_STRINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vidi/vidi.h"
+
+typedef struct scope_strings {
+    vidi_str *slots; /* ptr NULL: free */
+    size_t mask;
+    size_t longest; /* bytes of the longest text */
+} scope_strings;
+
+/* FNV-1a, so that the hash of every beginning of a text is known on the way to its end. */
+#define SCOPE_HASH_START 0xcbf29ce484222325u
+
+static inline uint64_t scope_hash_byte(uint64_t hash, char byte)
+{
+    return (hash ^ (unsigned char)byte) * 0x100000001b3u;
+}
+
+static inline uint64_t scope_hash(vidi_str text)
+{
+    uint64_t hash = SCOPE_HASH_START;
+
+    for (size_t i = 0; i < text.len; i++)
+        hash = scope_hash_byte(hash, text.ptr[i]);
+    return hash;
+}
+
+/* From the last byte to the first, so that the hash of every end of the text is known on the way. */
+static inline uint64_t scope_hash_backwards(vidi_str text)
+{
+    uint64_t hash = SCOPE_HASH_START;
+
+    for (size_t i = text.len; i > 0; i--)
+        hash = scope_hash_byte(hash, text.ptr[i - 1]);
+    return hash;
+}
+
+/* Makes room for n texts. VIDI_OK or VIDI_EMEMORY. */
+int scope_strings_open(scope_strings *names, size_t n);
+void scope_strings_close(scope_strings *names);
+
+/* The text is not copied. No more than scope_strings_open was told. */
+void scope_strings_add(scope_strings *names, uint64_t hash, vidi_str text);
+
+/* With the hash that the text was added with. */
+bool scope_strings_have(const scope_strings *names, uint64_t hash, vidi_str text);
+
+#endif
