@@ -46,7 +46,7 @@ typedef struct archive_options {
  */
 int archive_open(archive **made, const archive_options *options, char *why);
 /* What was written since the last archive_sync may be lost. */
-void archive_close(archive *of);
+void archive_close(archive *archive);
 
 /* One response with its request. */
 typedef struct archive_exchange {
@@ -83,13 +83,13 @@ int archive_pack(archive_packer *packer, const archive_exchange *exchange, bytes
  * VIDI_ELIMIT (the disk is full). After an error the archive is as before the call, which may be repeated. But after a
  * failed sync nothing can be written any more: every further call is VIDI_EIO.
  */
-int archive_write(archive *of, vidi_str packed, uint32_t *file, uint64_t *offset);
+int archive_write(archive *archive, vidi_str packed, uint32_t *file, uint64_t *offset);
 /* Brings everything up to archive_end to disk. Errors as in archive_write. */
-int archive_sync(archive *of);
-archive_place archive_end(const archive *of);
+int archive_sync(archive *archive);
+archive_place archive_end(const archive *archive);
 /* A checksum of the last bytes before archive_end. No two archives have the same: each record has a random number. */
-int archive_mark(archive *of, uint64_t *mark);
-const char *archive_error(const archive *of);
+int archive_mark(archive *archive, uint64_t *mark);
+const char *archive_error(const archive *archive);
 
 /* ---- reading, for checks ---- */
 
@@ -104,15 +104,15 @@ typedef struct archive_record {
 /* Reads the archive up to `end`, even while more is written after it. VIDI_OK or VIDI_EMEMORY. */
 typedef struct archive_reader archive_reader;
 int archive_reader_open(archive_reader **made, const char *folder, archive_place end);
-void archive_reader_close(archive_reader *of);
+void archive_reader_close(archive_reader *reader);
 
 /*
  * Reads the next record and verifies it. 1: here it is, and its texts stay valid until the next call. 0: the end.
  * VIDI_EDAMAGED: archive_reader_error says what is damaged or missing; the next call goes on with the next file. Also
  * VIDI_EMEMORY, VIDI_EIO.
  */
-int archive_reader_next(archive_reader *of, archive_record *record);
-const char *archive_reader_error(const archive_reader *of);
+int archive_reader_next(archive_reader *reader, archive_record *record);
+const char *archive_reader_error(const archive_reader *reader);
 
 /* The name of a file without its folder: "vidi-00000.warc.gz". `to` has room for ARCHIVE_NAME_ROOM bytes. */
 const char *archive_name(uint32_t file, char *to);

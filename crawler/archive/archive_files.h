@@ -27,9 +27,9 @@ struct archive {
 };
 
 /* Makes the file of this number, with its warcinfo record in the buffer. The file that was open stays so on error. */
-int archive_begin_file(archive *of, uint32_t number);
+int archive_begin_file(archive *archive, uint32_t number);
 
 /* Writes the sentence "cannot VERB FOLDER/NAME: errno", and returns VIDI_ELIMIT for a full disk, else VIDI_EIO. */
-int archive_fail(archive *of, const char *verb, uint32_t number);
+int archive_fail(archive *archive, const char *verb, uint32_t number);
 
 #endif

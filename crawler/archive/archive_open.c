@@ -43,12 +43,13 @@ static bool number_of(const char *name, uint32_t *number)
     return strcmp(archive_name(*number, again), name) == 0;
 }
 
-typedef int visit_file(archive *of, uint32_t number, const archive_place *end);
+typedef int visit_file(archive *archive, uint32_t number, const archive_place *end);
 
 /* Calls visit for each archive file from `first` on. */
-static int for_files(archive *of, uint32_t first, visit_file *visit, const archive_place *end)
+static int for_files(archive *archive, uint32_t first, visit_file *visit, const archive_place *end)
 {
-    int handle = (int)TEMP_FAILURE_RETRY(openat(of->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), error = VIDI_OK;
+    int handle = (int)TEMP_FAILURE_RETRY(openat(archive->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+        error = VIDI_OK;
     DIR *folder = handle < 0 ? NULL : fdopendir(handle);
     struct dirent *entry;
     uint32_t number;
@@ -56,166 +57,167 @@ static int for_files(archive *of, uint32_t first, visit_file *visit, const archi
     if (!folder) {
         if (handle >= 0)
             close(handle);
-        return archive_fail(of, "list the folder of", first);
+        return archive_fail(archive, "list the folder of", first);
     }
     while (!error && (errno = 0, entry = readdir(folder)))
         if (number_of(entry->d_name, &number) && number >= first)
-            error = visit(of, number, end);
+            error = visit(archive, number, end);
     if (!error && errno)
-        error = archive_fail(of, "list the folder of", first);
+        error = archive_fail(archive, "list the folder of", first);
     closedir(folder);
     return error;
 }
 
 /* ---- what was committed ---- */
 
-static int damaged(archive *of, uint32_t number, const char *what)
+static int damaged(archive *archive, uint32_t number, const char *what)
 {
     char name[ARCHIVE_NAME_ROOM];
 
-    snprintf(of->error, sizeof of->error, "%.110s/%s %.80s", of->path, archive_name(number, name), what);
+    snprintf(archive->error, sizeof archive->error, "%.110s/%s %.80s", archive->path, archive_name(number, name), what);
     return VIDI_EDAMAGED;
 }
 
 /* Opens a file that must be there. Links are not followed, and pipes not waited for. */
-static int open_file(archive *of, uint32_t number, int *file, uint64_t *length)
+static int open_file(archive *archive, uint32_t number, int *file, uint64_t *length)
 {
     char name[ARCHIVE_NAME_ROOM];
     struct stat state;
 
     *file = (int)TEMP_FAILURE_RETRY(
-        openat(of->folder, archive_name(number, name), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        openat(archive->folder, archive_name(number, name), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (*file < 0 && errno == ENOENT)
-        return damaged(of, number, "is missing, but the crawl's database has pages in it");
+        return damaged(archive, number, "is missing, but the crawl's database has pages in it");
     if (*file < 0 && errno == ELOOP)
-        return damaged(of, number, "is a symbolic link, not a file of the archive");
+        return damaged(archive, number, "is a symbolic link, not a file of the archive");
     if (*file < 0)
-        return archive_fail(of, "open", number);
+        return archive_fail(archive, "open", number);
     int error = VIDI_OK;
     if (fstat(*file, &state) != 0)
-        error = archive_fail(of, "look at", number);
+        error = archive_fail(archive, "look at", number);
     else if (!S_ISREG(state.st_mode))
-        error = damaged(of, number, "is not a regular file");
+        error = damaged(archive, number, "is not a regular file");
     *length = error ? 0 : (uint64_t)state.st_size;
     if (error)
         close(*file);
     return error;
 }
 
-static int check_earlier(archive *of, uint32_t count)
+static int check_earlier(archive *archive, uint32_t count)
 {
     int error = VIDI_OK, file;
     uint64_t length;
 
     for (uint32_t number = 0; number < count && !error; number++) {
-        error = open_file(of, number, &file, &length);
+        error = open_file(archive, number, &file, &length);
         if (!error)
             close(file);
         if (!error && length == 0)
-            error = damaged(of, number, "is empty, but the crawl's database has pages in it");
+            error = damaged(archive, number, "is empty, but the crawl's database has pages in it");
     }
     return error;
 }
 
-static int open_last(archive *of, const archive_place *end, uint64_t *length)
+static int open_last(archive *archive, const archive_place *end, uint64_t *length)
 {
     char what[80];
-    int error = open_file(of, end->file, &of->file, length);
+    int error = open_file(archive, end->file, &archive->file, length);
 
     if (error) {
-        of->file = -1;
+        archive->file = -1;
         return error;
     }
-    of->number = end->file;
-    of->written = end->length;
+    archive->number = end->file;
+    archive->written = end->length;
     if (*length >= end->length)
         return VIDI_OK;
     snprintf(what, sizeof what, "has %" PRIu64 " bytes; the crawl's database needs %" PRIu64, *length, end->length);
-    return damaged(of, end->file, what);
+    return damaged(archive, end->file, what);
 }
 
-static int check_mark(archive *of, uint64_t expected)
+static int check_mark(archive *archive, uint64_t expected)
 {
     uint64_t mark;
-    int error = expected ? archive_mark(of, &mark) : VIDI_OK;
+    int error = expected ? archive_mark(archive, &mark) : VIDI_OK;
 
     return !error && expected && mark != expected
-               ? damaged(of, of->number, "is not the one that this crawl has written to")
+               ? damaged(archive, archive->number, "is not the one that this crawl has written to")
                : error;
 }
 
 /* ---- what was not ---- */
 
-static int remove_file(archive *of, uint32_t number, const archive_place *end)
+static int remove_file(archive *archive, uint32_t number, const archive_place *end)
 {
     char name[ARCHIVE_NAME_ROOM];
 
     (void)end;
-    return unlinkat(of->folder, archive_name(number, name), 0) == 0 ? VIDI_OK : archive_fail(of, "remove", number);
+    return unlinkat(archive->folder, archive_name(number, name), 0) == 0 ? VIDI_OK
+                                                                         : archive_fail(archive, "remove", number);
 }
 
 /* Renames a file of which nothing is committed to cut.1, or the next name that is free. */
-static int put_file_aside(archive *of, uint32_t number, const archive_place *end)
+static int put_file_aside(archive *archive, uint32_t number, const archive_place *end)
 {
     char name[ARCHIVE_NAME_ROOM], path[PATH_MAX], series[PATH_MAX], to[PATH_MAX];
 
     (void)end;
-    int failed = snprintf(path, sizeof path, "%s/%s", of->path, archive_name(number, name)) >= PATH_MAX ||
-                         snprintf(series, sizeof series, "%s/cut", of->path) >= PATH_MAX
+    int failed = snprintf(path, sizeof path, "%s/%s", archive->path, archive_name(number, name)) >= PATH_MAX ||
+                         snprintf(series, sizeof series, "%s/cut", archive->path) >= PATH_MAX
                      ? ENAMETOOLONG
                      : keep_renamed(path, series, to);
     if (!failed) {
-        snprintf(of->error, sizeof of->error, "the crawl's database knows nothing of %s, so it was renamed to %.120s",
-                 name, to);
+        snprintf(archive->error, sizeof archive->error,
+                 "the crawl's database knows nothing of %s, so it was renamed to %.120s", name, to);
         return VIDI_OK;
     }
     errno = failed;
-    return archive_fail(of, "rename", number);
+    return archive_fail(archive, "rename", number);
 }
 
 /* Copies what follows the committed length. */
-static int keep_end(archive *of, const archive_place *end, uint64_t length)
+static int keep_end(archive *archive, const archive_place *end, uint64_t length)
 {
     char name[ARCHIVE_NAME_ROOM], to[PATH_MAX];
-    int failed = keep_tail(of->file, end->length, of->path, true, to);
+    int failed = keep_tail(archive->file, end->length, archive->path, true, to);
 
     if (failed) {
         errno = failed;
-        return archive_fail(of, "keep the end of", end->file);
+        return archive_fail(archive, "keep the end of", end->file);
     }
-    snprintf(of->error, sizeof of->error,
+    snprintf(archive->error, sizeof archive->error,
              "the crawl's database knows nothing of the last %" PRIu64 " bytes of %s, so they were moved to %.120s",
              length - end->length, archive_name(end->file, name), to);
     return VIDI_OK;
 }
 
-static int cut(archive *of, const archive_place *end, uint64_t length)
+static int cut(archive *archive, const archive_place *end, uint64_t length)
 {
-    int error = for_files(of, end->file + 1, put_file_aside, end);
+    int error = for_files(archive, end->file + 1, put_file_aside, end);
 
     if (!error && length > end->length)
-        error = keep_end(of, end, length);
+        error = keep_end(archive, end, length);
     if (!error && length > end->length &&
-        (TEMP_FAILURE_RETRY(ftruncate(of->file, (off_t)end->length)) != 0 ||
-         TEMP_FAILURE_RETRY(fdatasync(of->file)) != 0))
-        error = archive_fail(of, "cut back", end->file);
-    if (!error && TEMP_FAILURE_RETRY(fsync(of->folder)) != 0)
-        error = archive_fail(of, "sync the folder of", end->file);
+        (TEMP_FAILURE_RETRY(ftruncate(archive->file, (off_t)end->length)) != 0 ||
+         TEMP_FAILURE_RETRY(fdatasync(archive->file)) != 0))
+        error = archive_fail(archive, "cut back", end->file);
+    if (!error && TEMP_FAILURE_RETRY(fsync(archive->folder)) != 0)
+        error = archive_fail(archive, "sync the folder of", end->file);
     return error;
 }
 
-static int go_on(archive *of, const archive_place *end, uint64_t mark)
+static int go_on(archive *archive, const archive_place *end, uint64_t mark)
 {
     uint64_t length;
-    int error = check_earlier(of, end->file);
+    int error = check_earlier(archive, end->file);
 
     if (!error)
-        error = open_last(of, end, &length);
+        error = open_last(archive, end, &length);
     if (!error)
-        error = check_mark(of, mark);
+        error = check_mark(archive, mark);
     if (!error)
-        error = cut(of, end, length);
-    of->has_records = true;
+        error = cut(archive, end, length);
+    archive->has_records = true;
     return error;
 }
 
@@ -243,12 +245,12 @@ static int has_pages(int file, uint64_t length)
 }
 
 /* Files that a database does not know of are somebody's archive, unless they are what a crash leaves at the start. */
-static int check_unknown(archive *of, uint32_t number, const archive_place *end)
+static int check_unknown(archive *archive, uint32_t number, const archive_place *end)
 {
     char name[ARCHIVE_NAME_ROOM];
     int file;
     uint64_t length;
-    int error = open_file(of, number, &file, &length);
+    int error = open_file(archive, number, &file, &length);
 
     (void)end;
     if (error)
@@ -258,29 +260,29 @@ static int check_unknown(archive *of, uint32_t number, const archive_place *end)
     if (has == 0)
         return VIDI_OK;
     if (has == 1)
-        snprintf(of->error, sizeof of->error,
-                 "%.110s/%s holds something that the crawl's database does not know; move it away", of->path,
+        snprintf(archive->error, sizeof archive->error,
+                 "%.110s/%s holds something that the crawl's database does not know; move it away", archive->path,
                  archive_name(number, name));
     else
-        snprintf(of->error, sizeof of->error, "%s", vidi_strerror(has));
+        snprintf(archive->error, sizeof archive->error, "%s", vidi_strerror(has));
     return has == 1 ? VIDI_EEXIST : has;
 }
 
-static int begin(archive *of, const archive_place *end)
+static int begin(archive *archive, const archive_place *end)
 {
-    int error = for_files(of, 0, check_unknown, end);
+    int error = for_files(archive, 0, check_unknown, end);
 
     if (!error)
-        error = for_files(of, 0, remove_file, end);
-    return error ? error : archive_begin_file(of, 0);
+        error = for_files(archive, 0, remove_file, end);
+    return error ? error : archive_begin_file(archive, 0);
 }
 
 /* ---- opening and closing ---- */
 
 /* The name of a folder that was just made must be on disk, too. */
-static int sync_parent(const archive *of)
+static int sync_parent(const archive *archive)
 {
-    int parent = (int)TEMP_FAILURE_RETRY(openat(of->folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    int parent = (int)TEMP_FAILURE_RETRY(openat(archive->folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     int result = parent < 0 ? -1 : (int)TEMP_FAILURE_RETRY(fsync(parent));
 
     if (parent >= 0)
@@ -288,15 +290,16 @@ static int sync_parent(const archive *of)
     return result;
 }
 
-static int open_folder(archive *of)
+static int open_folder(archive *archive)
 {
-    bool made = mkdir(of->path, 0700) == 0;
+    bool made = mkdir(archive->path, 0700) == 0;
 
     if (made || errno == EEXIST)
-        of->folder = (int)TEMP_FAILURE_RETRY(open(of->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (of->folder >= 0 && (!made || sync_parent(of) == 0))
+        archive->folder = (int)TEMP_FAILURE_RETRY(open(archive->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (archive->folder >= 0 && (!made || sync_parent(archive) == 0))
         return VIDI_OK;
-    snprintf(of->error, sizeof of->error, "cannot make or open the folder %.150s: %s", of->path, strerror(errno));
+    snprintf(archive->error, sizeof archive->error, "cannot make or open the folder %.150s: %s", archive->path,
+             strerror(errno));
     return VIDI_EIO;
 }
 
@@ -309,53 +312,53 @@ static char *copy(const char *text, int *error)
     return made;
 }
 
-static int prepare(archive *of, const archive_options *options)
+static int prepare(archive *archive, const archive_options *options)
 {
     int error = VIDI_OK;
 
-    of->folder = of->file = -1;
-    of->max_bytes = options->max_bytes ? options->max_bytes : DEFAULT_MAX_BYTES;
-    of->date = options->date;
-    of->opened = crawl_clock_real.now(NULL);
-    of->path = copy(options->folder, &error);
-    of->agent = copy(options->agent, &error);
-    of->contact = copy(options->contact, &error);
+    archive->folder = archive->file = -1;
+    archive->max_bytes = options->max_bytes ? options->max_bytes : DEFAULT_MAX_BYTES;
+    archive->date = options->date;
+    archive->opened = crawl_clock_real.now(NULL);
+    archive->path = copy(options->folder, &error);
+    archive->agent = copy(options->agent, &error);
+    archive->contact = copy(options->contact, &error);
     return error;
 }
 
 int archive_open(archive **made, const archive_options *options, char *why)
 {
     const archive_place *end = &options->end;
-    archive *of = calloc(1, sizeof *of);
-    int error = of ? prepare(of, options) : VIDI_EMEMORY;
+    archive *archive = calloc(1, sizeof *archive);
+    int error = archive ? prepare(archive, options) : VIDI_EMEMORY;
 
     *made = NULL;
     if (error) {
         snprintf(why, ARCHIVE_ERROR, "%s", vidi_strerror(error));
     } else {
-        error = open_folder(of);
+        error = open_folder(archive);
         if (!error)
-            error = end->file == 0 && end->length == 0 ? begin(of, end) : go_on(of, end, options->mark);
+            error = end->file == 0 && end->length == 0 ? begin(archive, end) : go_on(archive, end, options->mark);
         if (error)
-            snprintf(why, ARCHIVE_ERROR, "%s", of->error);
+            snprintf(why, ARCHIVE_ERROR, "%s", archive->error);
     }
     if (error)
-        archive_close(of);
+        archive_close(archive);
     else
-        *made = of;
+        *made = archive;
     return error;
 }
 
-void archive_close(archive *of)
+void archive_close(archive *archive)
 {
-    if (!of)
+    if (!archive)
         return;
-    if (of->file >= 0)
-        close(of->file);
-    if (of->folder >= 0)
-        close(of->folder);
-    free(of->path);
-    free(of->agent);
-    free(of->contact);
-    free(of);
+    if (archive->file >= 0)
+        close(archive->file);
+    if (archive->folder >= 0)
+        close(archive->folder);
+    free(archive->path);
+    free(archive->agent);
+    free(archive->contact);
+    free(archive);
 }

@@ -36,34 +36,35 @@ struct archive_reader {
 
 /* ---- bytes ---- */
 
-static int damaged(archive_reader *of, const char *what)
+static int damaged(archive_reader *reader, const char *what)
 {
     char name[ARCHIVE_NAME_ROOM];
 
-    snprintf(of->error, sizeof of->error, "%s: the record at byte %" PRIu64 " %.100s", archive_name(of->number, name),
-             of->offset, what);
+    snprintf(reader->error, sizeof reader->error, "%s: the record at byte %" PRIu64 " %.100s",
+             archive_name(reader->number, name), reader->offset, what);
     return VIDI_EDAMAGED;
 }
 
-static int failed(archive_reader *of, const char *verb)
+static int failed(archive_reader *reader, const char *verb)
 {
     char name[ARCHIVE_NAME_ROOM];
 
-    snprintf(of->error, sizeof of->error, "cannot %s %s: %s", verb, archive_name(of->number, name), strerror(errno));
+    snprintf(reader->error, sizeof reader->error, "cannot %s %s: %s", verb, archive_name(reader->number, name),
+             strerror(errno));
     return errno == ENOENT ? VIDI_EDAMAGED : VIDI_EIO;
 }
 
 /* Reads more input; of the last file, no more than was committed. 1, 0 at the end, or an error. */
-static int fill(archive_reader *of)
+static int fill(archive_reader *reader)
 {
-    uint64_t left = of->number == of->end.file ? of->end.length - of->taken : INPUT;
-    ssize_t got = file_read_at(of->file, of->input, left < INPUT ? (size_t)left : INPUT, of->taken);
+    uint64_t left = reader->number == reader->end.file ? reader->end.length - reader->taken : INPUT;
+    ssize_t got = file_read_at(reader->file, reader->input, left < INPUT ? (size_t)left : INPUT, reader->taken);
 
     if (got < 0)
-        return failed(of, "read");
-    of->taken += (uint64_t)got;
-    of->zip.next_in = of->input;
-    of->zip.avail_in = (unsigned)got;
+        return failed(reader, "read");
+    reader->taken += (uint64_t)got;
+    reader->zip.next_in = reader->input;
+    reader->zip.avail_in = (unsigned)got;
     return got > 0;
 }
 
@@ -75,40 +76,40 @@ static bool begins_well(const unsigned char *head)
     return memcmp(head, expected, GZIP_HEAD) == 0;
 }
 
-static int inflate_some(archive_reader *of, int *result)
+static int inflate_some(archive_reader *reader, int *result)
 {
-    int error = bytes_reserve(&of->plain, of->plain.len + INPUT);
+    int error = bytes_reserve(&reader->plain, reader->plain.len + INPUT);
 
     if (error)
         return error;
-    of->zip.next_out = (unsigned char *)of->plain.ptr + of->plain.len;
-    of->zip.avail_out = INPUT;
-    *result = inflate(&of->zip, Z_NO_FLUSH);
-    of->plain.len += INPUT - of->zip.avail_out;
+    reader->zip.next_out = (unsigned char *)reader->plain.ptr + reader->plain.len;
+    reader->zip.avail_out = INPUT;
+    *result = inflate(&reader->zip, Z_NO_FLUSH);
+    reader->plain.len += INPUT - reader->zip.avail_out;
     return *result == Z_MEM_ERROR ? VIDI_EMEMORY : VIDI_OK;
 }
 
 /* Unpacks the next member. 1, 0 at the end of the file, or an error. */
-static int unpack(archive_reader *of)
+static int unpack(archive_reader *reader)
 {
     unsigned char head[GZIP_HEAD];
-    int result = Z_OK, more = of->zip.avail_in ? 1 : fill(of);
+    int result = Z_OK, more = reader->zip.avail_in ? 1 : fill(reader);
 
     if (more <= 0)
         return more;
-    of->plain.len = 0;
-    if (inflateReset(&of->zip) != Z_OK)
+    reader->plain.len = 0;
+    if (inflateReset(&reader->zip) != Z_OK)
         return VIDI_EMEMORY;
-    if (file_read_at(of->file, head, sizeof head, of->offset) != (ssize_t)sizeof head || !begins_well(head))
-        return damaged(of, "does not begin like one");
+    if (file_read_at(reader->file, head, sizeof head, reader->offset) != (ssize_t)sizeof head || !begins_well(head))
+        return damaged(reader, "does not begin like one");
     while (result == Z_OK || result == Z_BUF_ERROR) {
-        if (of->zip.avail_in == 0 && (more = fill(of)) <= 0)
-            return more < 0 ? more : damaged(of, "is not complete");
-        int error = inflate_some(of, &result);
+        if (reader->zip.avail_in == 0 && (more = fill(reader)) <= 0)
+            return more < 0 ? more : damaged(reader, "is not complete");
+        int error = inflate_some(reader, &result);
         if (error)
             return error;
     }
-    return result == Z_STREAM_END ? 1 : damaged(of, "cannot be unpacked");
+    return result == Z_STREAM_END ? 1 : damaged(reader, "cannot be unpacked");
 }
 
 /* ---- records ---- */
@@ -134,29 +135,29 @@ static bool is_text(vidi_str value, const char *text)
     return value.len == strlen(text) && memcmp(value.ptr, text, value.len) == 0;
 }
 
-static int parse(archive_reader *of, archive_record *record)
+static int parse(archive_reader *reader, archive_record *record)
 {
     static const char first[] = "WARC/1.1\r\n", last[] = "\r\n\r\n";
-    const char *all = of->plain.ptr, *end = memmem(all, of->plain.len, last, 4);
+    const char *all = reader->plain.ptr, *end = memmem(all, reader->plain.len, last, 4);
     char digest[WARC_DIGEST_ROOM], length[24];
 
     if (!end || memcmp(all, first, strlen(first)) != 0)
-        return damaged(of, "has no head");
-    vidi_str head = {all, (size_t)(end - all)}, block = {end + 4, of->plain.len - (size_t)(end - all) - 4};
+        return damaged(reader, "has no head");
+    vidi_str head = {all, (size_t)(end - all)}, block = {end + 4, reader->plain.len - (size_t)(end - all) - 4};
     if (block.len < 4 || memcmp(block.ptr + block.len - 4, last, 4) != 0)
-        return damaged(of, "has no end");
+        return damaged(reader, "has no end");
     block.len -= 4;
     snprintf(length, sizeof length, "%zu", block.len);
     if (!is_text(field(head, "Content-Length"), length))
-        return damaged(of, "does not have the length that it says");
-    int error = warc_digest(of->digest, &block, 1, digest);
+        return damaged(reader, "does not have the length that it says");
+    int error = warc_digest(reader->digest, &block, 1, digest);
     if (error)
         return error;
     if (!is_text(field(head, "WARC-Block-Digest"), digest))
-        return damaged(of, "does not have the digest that it says");
-    *record = (archive_record){.file = of->number,
-                               .offset = of->offset,
-                               .length = of->taken - of->zip.avail_in - of->offset,
+        return damaged(reader, "does not have the digest that it says");
+    *record = (archive_record){.file = reader->number,
+                               .offset = reader->offset,
+                               .length = reader->taken - reader->zip.avail_in - reader->offset,
                                .type = field(head, "WARC-Type"),
                                .url = field(head, "WARC-Target-URI"),
                                .digest = field(head, "WARC-Payload-Digest")};
@@ -165,51 +166,51 @@ static int parse(archive_reader *of, archive_record *record)
 
 /* ---- files ---- */
 
-static void close_file(archive_reader *of)
+static void close_file(archive_reader *reader)
 {
-    if (of->file >= 0)
-        close(of->file);
-    of->file = -1;
+    if (reader->file >= 0)
+        close(reader->file);
+    reader->file = -1;
 }
 
-static int open_file(archive_reader *of)
+static int open_file(archive_reader *reader)
 {
     char name[ARCHIVE_NAME_ROOM];
 
-    of->file = (int)TEMP_FAILURE_RETRY(
-        openat(of->folder, archive_name(of->number, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    of->offset = of->taken = 0;
-    of->zip.avail_in = 0;
-    return of->file < 0 ? failed(of, "open") : VIDI_OK;
+    reader->file = (int)TEMP_FAILURE_RETRY(
+        openat(reader->folder, archive_name(reader->number, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    reader->offset = reader->taken = 0;
+    reader->zip.avail_in = 0;
+    return reader->file < 0 ? failed(reader, "open") : VIDI_OK;
 }
 
-static int next_here(archive_reader *of, archive_record *record)
+static int next_here(archive_reader *reader, archive_record *record)
 {
-    int result = unpack(of);
+    int result = unpack(reader);
 
     if (result == 1)
-        result = parse(of, record);
+        result = parse(reader, record);
     if (result == 1)
-        of->offset += record->length;
-    else if (result == 0 && of->number == of->end.file && of->offset < of->end.length)
-        result = damaged(of, "is missing");
+        reader->offset += record->length;
+    else if (result == 0 && reader->number == reader->end.file && reader->offset < reader->end.length)
+        result = damaged(reader, "is missing");
     return result;
 }
 
-int archive_reader_next(archive_reader *of, archive_record *record)
+int archive_reader_next(archive_reader *reader, archive_record *record)
 {
     int result = 0;
 
-    while (result == 0 && of->number <= of->end.file) {
-        if (of->end.file == 0 && of->end.length == 0)
+    while (result == 0 && reader->number <= reader->end.file) {
+        if (reader->end.file == 0 && reader->end.length == 0)
             return 0;
-        if (of->file < 0)
-            result = open_file(of);
+        if (reader->file < 0)
+            result = open_file(reader);
         if (result == VIDI_OK)
-            result = next_here(of, record);
+            result = next_here(reader, record);
         if (result != 1) { /* after damage, the rest of the file cannot be read */
-            close_file(of);
-            of->number++;
+            close_file(reader);
+            reader->number++;
         }
     }
     return result;
@@ -217,39 +218,39 @@ int archive_reader_next(archive_reader *of, archive_record *record)
 
 int archive_reader_open(archive_reader **made, const char *folder, archive_place end)
 {
-    archive_reader *of = calloc(1, sizeof *of);
+    archive_reader *reader = calloc(1, sizeof *reader);
 
-    *made = of;
-    if (!of)
+    *made = reader;
+    if (!reader)
         return VIDI_EMEMORY;
-    of->end = end;
-    of->file = -1;
-    of->folder = (int)TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    of->digest = EVP_MD_CTX_new();
-    if (of->digest && inflateInit2(&of->zip, GZIP_WINDOW) == Z_OK)
+    reader->end = end;
+    reader->file = -1;
+    reader->folder = (int)TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    reader->digest = EVP_MD_CTX_new();
+    if (reader->digest && inflateInit2(&reader->zip, GZIP_WINDOW) == Z_OK)
         return VIDI_OK;
-    EVP_MD_CTX_free(of->digest);
-    if (of->folder >= 0)
-        close(of->folder);
-    free(of);
+    EVP_MD_CTX_free(reader->digest);
+    if (reader->folder >= 0)
+        close(reader->folder);
+    free(reader);
     *made = NULL;
     return VIDI_EMEMORY;
 }
 
-void archive_reader_close(archive_reader *of)
+void archive_reader_close(archive_reader *reader)
 {
-    if (!of)
+    if (!reader)
         return;
-    close_file(of);
-    if (of->folder >= 0)
-        close(of->folder);
-    inflateEnd(&of->zip);
-    EVP_MD_CTX_free(of->digest);
-    bytes_free(&of->plain);
-    free(of);
+    close_file(reader);
+    if (reader->folder >= 0)
+        close(reader->folder);
+    inflateEnd(&reader->zip);
+    EVP_MD_CTX_free(reader->digest);
+    bytes_free(&reader->plain);
+    free(reader);
 }
 
-const char *archive_reader_error(const archive_reader *of)
+const char *archive_reader_error(const archive_reader *reader)
 {
-    return of->error;
+    return reader->error;
 }

@@ -24,22 +24,22 @@ const char *archive_name(uint32_t file, char *to)
     return to;
 }
 
-int archive_fail(archive *of, const char *verb, uint32_t number)
+int archive_fail(archive *archive, const char *verb, uint32_t number)
 {
     int code = errno;
     char name[ARCHIVE_NAME_ROOM];
 
-    snprintf(of->error, sizeof of->error, "cannot %s %.150s/%s: %s", verb, of->path, archive_name(number, name),
-             strerror(code));
+    snprintf(archive->error, sizeof archive->error, "cannot %s %.150s/%s: %s", verb, archive->path,
+             archive_name(number, name), strerror(code));
     return code == ENOSPC || code == EDQUOT || code == EFBIG ? VIDI_ELIMIT : VIDI_EIO;
 }
 
 /* ---- the file ---- */
 
-static int fail_for_good(archive *of, const char *verb)
+static int fail_for_good(archive *archive, const char *verb)
 {
-    archive_fail(of, verb, of->number);
-    of->failed = VIDI_EIO;
+    archive_fail(archive, verb, archive->number);
+    archive->failed = VIDI_EIO;
     return VIDI_EIO;
 }
 
@@ -59,164 +59,164 @@ static int write_all(int file, const char *data, size_t n, uint64_t offset)
 }
 
 /* Writes all of it, or leaves the file as it was. */
-static int put(archive *of, const char *data, size_t n)
+static int put(archive *archive, const char *data, size_t n)
 {
-    of->unsynced = true;
-    if (write_all(of->file, data, n, of->written) == 0) {
-        of->written += n;
+    archive->unsynced = true;
+    if (write_all(archive->file, data, n, archive->written) == 0) {
+        archive->written += n;
         return VIDI_OK;
     }
-    int error = archive_fail(of, "write to", of->number);
-    if (TEMP_FAILURE_RETRY(ftruncate(of->file, (off_t)of->written)) != 0)
-        return fail_for_good(of, "cut back");
+    int error = archive_fail(archive, "write to", archive->number);
+    if (TEMP_FAILURE_RETRY(ftruncate(archive->file, (off_t)archive->written)) != 0)
+        return fail_for_good(archive, "cut back");
     return error;
 }
 
-static int flush(archive *of)
+static int flush(archive *archive)
 {
-    int error = of->buffered ? put(of, of->buffer, of->buffered) : VIDI_OK;
+    int error = archive->buffered ? put(archive, archive->buffer, archive->buffered) : VIDI_OK;
 
     if (!error)
-        of->buffered = 0;
+        archive->buffered = 0;
     return error;
 }
 
-int archive_sync(archive *of)
+int archive_sync(archive *archive)
 {
-    if (of->failed)
-        return of->failed;
-    int error = flush(of);
-    if (error || !of->unsynced)
+    if (archive->failed)
+        return archive->failed;
+    int error = flush(archive);
+    if (error || !archive->unsynced)
         return error;
-    if (TEMP_FAILURE_RETRY(fdatasync(of->file)) != 0)
-        return fail_for_good(of, "sync");
-    of->unsynced = false;
+    if (TEMP_FAILURE_RETRY(fdatasync(archive->file)) != 0)
+        return fail_for_good(archive, "sync");
+    archive->unsynced = false;
     return VIDI_OK;
 }
 
 /* ---- the next file ---- */
 
-static int pack_warcinfo(archive *of, uint32_t number, bytes *to)
+static int pack_warcinfo(archive *archive, uint32_t number, bytes *to)
 {
     char name[ARCHIVE_NAME_ROOM];
     archive_packer *packer = archive_packer_open();
-    int64_t date = of->date + crawl_clock_real.now(NULL) - of->opened;
-    int error =
-        packer ? warc_pack_info(packer, archive_name(number, name), date, of->agent, of->contact, to) : VIDI_EMEMORY;
+    int64_t date = archive->date + crawl_clock_real.now(NULL) - archive->opened;
+    int error = packer ? warc_pack_info(packer, archive_name(number, name), date, archive->agent, archive->contact, to)
+                       : VIDI_EMEMORY;
 
     archive_packer_close(packer);
     if (!error && to->len > ARCHIVE_BUFFER)
         error = VIDI_EARGUMENT;
     if (error)
-        snprintf(of->error, sizeof of->error, "%s", vidi_strerror(error));
+        snprintf(archive->error, sizeof archive->error, "%s", vidi_strerror(error));
     return error;
 }
 
-static int make_file(archive *of, uint32_t number, int *file)
+static int make_file(archive *archive, uint32_t number, int *file)
 {
     char name[ARCHIVE_NAME_ROOM];
 
     *file = (int)TEMP_FAILURE_RETRY(
-        openat(of->folder, archive_name(number, name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+        openat(archive->folder, archive_name(number, name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (*file < 0)
-        return archive_fail(of, "make", number);
-    if (TEMP_FAILURE_RETRY(fsync(of->folder)) != 0) {
-        fail_for_good(of, "sync the folder of");
+        return archive_fail(archive, "make", number);
+    if (TEMP_FAILURE_RETRY(fsync(archive->folder)) != 0) {
+        fail_for_good(archive, "sync the folder of");
         close(*file);
-        return of->failed;
+        return archive->failed;
     }
     return VIDI_OK;
 }
 
-int archive_begin_file(archive *of, uint32_t number)
+int archive_begin_file(archive *archive, uint32_t number)
 {
     int file;
     bytes info = {0};
-    int error = pack_warcinfo(of, number, &info);
+    int error = pack_warcinfo(archive, number, &info);
 
     if (!error)
-        error = make_file(of, number, &file);
+        error = make_file(archive, number, &file);
     if (!error) {
-        if (of->file >= 0)
-            close(of->file);
-        of->file = file;
-        of->number = number;
-        of->written = 0;
-        memcpy(of->buffer, info.ptr, info.len);
-        of->buffered = info.len;
+        if (archive->file >= 0)
+            close(archive->file);
+        archive->file = file;
+        archive->number = number;
+        archive->written = 0;
+        memcpy(archive->buffer, info.ptr, info.len);
+        archive->buffered = info.len;
     }
     bytes_free(&info);
     return error;
 }
 
 /* A file begins with a warcinfo record, and has at least one more, however large that one is. */
-static bool is_full(const archive *of, size_t more)
+static bool is_full(const archive *archive, size_t more)
 {
-    uint64_t length = of->written + of->buffered;
+    uint64_t length = archive->written + archive->buffered;
 
-    return of->has_records && (length >= of->max_bytes || more > of->max_bytes - length);
+    return archive->has_records && (length >= archive->max_bytes || more > archive->max_bytes - length);
 }
 
-static int next_file(archive *of)
+static int next_file(archive *archive)
 {
-    int error = archive_sync(of);
+    int error = archive_sync(archive);
 
     if (!error)
-        error = archive_begin_file(of, of->number + 1);
+        error = archive_begin_file(archive, archive->number + 1);
     if (!error)
-        of->has_records = false;
+        archive->has_records = false;
     return error;
 }
 
 /* ---- records ---- */
 
-static int append(archive *of, vidi_str packed)
+static int append(archive *archive, vidi_str packed)
 {
-    int error = packed.len > ARCHIVE_BUFFER - of->buffered ? flush(of) : VIDI_OK;
+    int error = packed.len > ARCHIVE_BUFFER - archive->buffered ? flush(archive) : VIDI_OK;
 
     if (error)
         return error;
     if (packed.len >= ARCHIVE_BUFFER)
-        return put(of, packed.ptr, packed.len);
-    memcpy(of->buffer + of->buffered, packed.ptr, packed.len);
-    of->buffered += packed.len;
+        return put(archive, packed.ptr, packed.len);
+    memcpy(archive->buffer + archive->buffered, packed.ptr, packed.len);
+    archive->buffered += packed.len;
     return VIDI_OK;
 }
 
-int archive_write(archive *of, vidi_str packed, uint32_t *file, uint64_t *offset)
+int archive_write(archive *archive, vidi_str packed, uint32_t *file, uint64_t *offset)
 {
-    if (of->failed)
-        return of->failed;
-    int error = is_full(of, packed.len) ? next_file(of) : VIDI_OK;
+    if (archive->failed)
+        return archive->failed;
+    int error = is_full(archive, packed.len) ? next_file(archive) : VIDI_OK;
     if (error)
         return error;
-    *file = of->number;
-    *offset = of->written + of->buffered;
-    error = append(of, packed);
+    *file = archive->number;
+    *offset = archive->written + archive->buffered;
+    error = append(archive, packed);
     if (!error)
-        of->has_records = true;
+        archive->has_records = true;
     return error;
 }
 
-archive_place archive_end(const archive *of)
+archive_place archive_end(const archive *archive)
 {
-    return (archive_place){of->number, of->written + of->buffered};
+    return (archive_place){archive->number, archive->written + archive->buffered};
 }
 
-int archive_mark(archive *of, uint64_t *mark)
+int archive_mark(archive *archive, uint64_t *mark)
 {
     unsigned char last[ARCHIVE_MARKED];
-    int error = flush(of);
+    int error = flush(archive);
 
     if (error)
         return error;
-    size_t n = of->written < ARCHIVE_MARKED ? (size_t)of->written : ARCHIVE_MARKED;
-    ssize_t got = file_read_at(of->file, last, n, of->written - n);
+    size_t n = archive->written < ARCHIVE_MARKED ? (size_t)archive->written : ARCHIVE_MARKED;
+    ssize_t got = file_read_at(archive->file, last, n, archive->written - n);
     *mark = output_checksum(0, last, got > 0 ? (size_t)got : 0);
-    return got == (ssize_t)n ? VIDI_OK : archive_fail(of, "read", of->number);
+    return got == (ssize_t)n ? VIDI_OK : archive_fail(archive, "read", archive->number);
 }
 
-const char *archive_error(const archive *of)
+const char *archive_error(const archive *archive)
 {
-    return of->error;
+    return archive->error;
 }

@@ -30,12 +30,12 @@ int url_keys_open(url_keys **made, const unsigned char secret[VIDI_KEY_BYTES], c
     return VIDI_OK;
 }
 
-void url_keys_close(url_keys *of)
+void url_keys_close(url_keys *keys)
 {
-    if (!of)
+    if (!keys)
         return;
-    vidi_close(of->set);
-    free(of);
+    vidi_close(keys->set);
+    free(keys);
 }
 
 static uint64_t key_of(const vidi_digest *digest)
@@ -45,7 +45,7 @@ static uint64_t key_of(const vidi_digest *digest)
     return key ? key : 1;
 }
 
-int url_keys_make(const url_keys *of, const vidi_str *urls, size_t n, uint64_t *keys)
+int url_keys_make(const url_keys *with, const vidi_str *urls, size_t n, uint64_t *keys)
 {
     vidi_digest digests[BATCH];
     uint8_t verdicts[BATCH];
@@ -53,7 +53,7 @@ int url_keys_make(const url_keys *of, const vidi_str *urls, size_t n, uint64_t *
 
     for (size_t done = 0; done < n;) {
         size_t some = n - done < BATCH ? n - done : BATCH;
-        int error = vidi_digest_batch(of->set, urls + done, some, digests, verdicts, &epoch);
+        int error = vidi_digest_batch(with->set, urls + done, some, digests, verdicts, &epoch);
         if (error)
             return error;
         for (size_t i = 0; i < some; i++)

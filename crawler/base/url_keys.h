@@ -14,9 +14,9 @@ typedef struct url_keys url_keys;
 
 /* canon as in vidi_options; "none": the bytes as they are. VIDI_OK or the library's error. */
 int url_keys_open(url_keys **made, const unsigned char secret[VIDI_KEY_BYTES], const char *canon);
-void url_keys_close(url_keys *of);
+void url_keys_close(url_keys *keys);
 
 /* The keys of n URLs: 1 to 2^63 - 1, as SQLite stores whole numbers with a sign. Any thread may call it. */
-int url_keys_make(const url_keys *of, const vidi_str *urls, size_t n, uint64_t *keys);
+int url_keys_make(const url_keys *with, const vidi_str *urls, size_t n, uint64_t *keys);
 
 #endif

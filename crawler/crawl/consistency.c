@@ -138,24 +138,24 @@ int consistency_compare(const consistency_entries *known, const vidi_set *set, u
     return error ? crawl_explain(why, error, "seen: %s", vidi_message()) : compare(known, &at, &stats, why);
 }
 
-int consistency_begin_run(crawl *of)
+int consistency_begin_run(crawl *crawl)
 {
-    uint64_t before = of->run;
-    uint64_t last = frontier_last(db_frontier(of->db));
+    uint64_t before = crawl->run;
+    uint64_t last = frontier_last(db_frontier(crawl->db));
 
-    while (of->run == before || of->run == 0)
-        if (getrandom(&of->run, sizeof of->run, 0) != (ssize_t)sizeof of->run)
+    while (crawl->run == before || crawl->run == 0)
+        if (getrandom(&crawl->run, sizeof crawl->run, 0) != (ssize_t)sizeof crawl->run)
             return VIDI_ESYSTEM;
-    int error = db_set(of->db, "run", (int64_t)of->run);
+    int error = db_set(crawl->db, "run", (int64_t)crawl->run);
     if (error == VIDI_OK)
-        error = db_set(of->db, "run_before", (int64_t)before);
-    return error ? error : db_set(of->db, "run_first", (int64_t)last);
+        error = db_set(crawl->db, "run_before", (int64_t)before);
+    return error ? error : db_set(crawl->db, "run_first", (int64_t)last);
 }
 
-int consistency_commit(crawl *of, uint64_t mark, uint64_t row)
+int consistency_commit(crawl *crawl, uint64_t mark, uint64_t row)
 {
     char text[64];
-    int length = snprintf(text, sizeof text, NOTE_FORM, of->run, row);
+    int length = snprintf(text, sizeof text, NOTE_FORM, crawl->run, row);
 
-    return vidi_commit_note(of->set, mark, (vidi_str){text, (size_t)length});
+    return vidi_commit_note(crawl->set, mark, (vidi_str){text, (size_t)length});
 }

@@ -30,9 +30,9 @@ int consistency_read(crawl_db *from, consistency_entries *to);
 int consistency_compare(const consistency_entries *known, const vidi_set *set, uint64_t *row, char *why);
 
 /* Draws the number of this run, and writes it in the transaction that begins the run. */
-int consistency_begin_run(struct crawl *of);
+int consistency_begin_run(struct crawl *crawl);
 
 /* Commits the set up to the mark, with a note that it has the URLs of all rows up to `row`. */
-int consistency_commit(struct crawl *of, uint64_t mark, uint64_t row);
+int consistency_commit(struct crawl *crawl, uint64_t mark, uint64_t row);
 
 #endif

@@ -24,82 +24,82 @@ static void spread(const counters *counts, uint64_t values[NAMES])
     values[6] = counts->synced_to;
 }
 
-int counters_read(crawl *of, counters *counts)
+int counters_read(crawl *crawl, counters *counts)
 {
     int64_t values[NAMES] = {0};
     int64_t seconds_ms = 0;
 
     for (size_t i = 0; i < NAMES; i++) {
-        int error = db_get(of->db, names[i], &values[i]);
+        int error = db_get(crawl->db, names[i], &values[i]);
         if (error && error != VIDI_EABSENT)
             return error;
     }
-    int error = db_get(of->db, "seconds_ms", &seconds_ms);
+    int error = db_get(crawl->db, "seconds_ms", &seconds_ms);
     if (error && error != VIDI_EABSENT)
         return error;
-    of->seconds_ms = seconds_ms;
+    crawl->seconds_ms = seconds_ms;
     *counts = (counters){.urls = (uint64_t)values[0],
                          .outcomes = (uint64_t)values[1],
                          .pages = (uint64_t)values[2],
                          .bytes = (uint64_t)values[3],
                          .errors = (uint64_t)values[4],
                          .seeds_fetched = (uint64_t)values[5],
-                         .synced_to = of->synced_to};
+                         .synced_to = crawl->synced_to};
     return VIDI_OK;
 }
 
-static int write_stats(crawl *of, const vidi_stats *stats)
+static int write_stats(crawl *crawl, const vidi_stats *stats)
 {
     char lost[40];
 
     snprintf(lost, sizeof lost, "%.17g", stats->expected_lost);
-    int error = db_set_text(of->db, "expected_lost", (vidi_str){lost, strlen(lost)});
-    return error ? error : db_set(of->db, "fp_meaning", stats->fp_meaning);
+    int error = db_set_text(crawl->db, "expected_lost", (vidi_str){lost, strlen(lost)});
+    return error ? error : db_set(crawl->db, "fp_meaning", stats->fp_meaning);
 }
 
-static int write_archive(crawl *of)
+static int write_archive(crawl *crawl)
 {
-    if (!of->archive)
+    if (!crawl->archive)
         return VIDI_OK;
-    archive_place end = archive_end(of->archive);
+    archive_place end = archive_end(crawl->archive);
     uint64_t mark;
-    int error = archive_mark(of->archive, &mark);
+    int error = archive_mark(crawl->archive, &mark);
     if (error == VIDI_OK)
-        error = db_set(of->db, "archive_mark", (int64_t)mark);
+        error = db_set(crawl->db, "archive_mark", (int64_t)mark);
     if (error == VIDI_OK)
-        error = db_set(of->db, "archive_file", end.file);
-    return error ? error : db_set(of->db, "archive_length", (int64_t)end.length);
+        error = db_set(crawl->db, "archive_file", end.file);
+    return error ? error : db_set(crawl->db, "archive_length", (int64_t)end.length);
 }
 
-int counters_write(crawl *of, const counters *counts, const vidi_stats *stats)
+int counters_write(crawl *crawl, const counters *counts, const vidi_stats *stats)
 {
     uint64_t values[NAMES];
-    int64_t run = crawl_now(of) - of->began;
+    int64_t run = crawl_now(crawl) - crawl->began;
     int error = VIDI_OK;
 
     spread(counts, values);
     for (size_t i = 0; i < NAMES && error == VIDI_OK; i++)
-        error = db_set(of->db, names[i], (int64_t)values[i]);
+        error = db_set(crawl->db, names[i], (int64_t)values[i]);
     if (error == VIDI_OK)
-        error = db_set(of->db, "seconds_ms", of->seconds_ms + run);
+        error = db_set(crawl->db, "seconds_ms", crawl->seconds_ms + run);
     if (error == VIDI_OK && stats)
-        error = write_stats(of, stats);
+        error = write_stats(crawl, stats);
     if (error == VIDI_OK)
-        error = write_archive(of);
-    if (error == VIDI_OK && of->ends)
-        error = db_mark(of->db, true);
-    return error ? error : output_commit(&of->output, of->db, of->ends);
+        error = write_archive(crawl);
+    if (error == VIDI_OK && crawl->ends)
+        error = db_mark(crawl->db, true);
+    return error ? error : output_commit(&crawl->output, crawl->db, crawl->ends);
 }
 
-void counters_show(crawl *of, const counters *counts)
+void counters_show(crawl *crawl, const counters *counts)
 {
-    pthread_mutex_lock(&of->about);
-    of->progress.pages = counts->pages;
-    of->progress.bytes = counts->bytes;
-    of->progress.errors = counts->errors;
-    of->progress.queue = counts->urls - counts->outcomes;
-    of->progress.seeds_fetched = counts->seeds_fetched;
-    pthread_mutex_unlock(&of->about);
+    pthread_mutex_lock(&crawl->about);
+    crawl->progress.pages = counts->pages;
+    crawl->progress.bytes = counts->bytes;
+    crawl->progress.errors = counts->errors;
+    crawl->progress.queue = counts->urls - counts->outcomes;
+    crawl->progress.seeds_fetched = counts->seeds_fetched;
+    pthread_mutex_unlock(&crawl->about);
 }
 
 int url_host_key(const url_keys *keys, vidi_str url, uint64_t *key)

@@ -18,13 +18,13 @@ typedef struct counters {
     uint64_t synced_to;
 } counters;
 
-int counters_read(crawl *of, counters *counts);
+int counters_read(crawl *crawl, counters *counts);
 
 /* Writes them, in a transaction, with the lengths of archive and output file. stats NULL: leaves the set's figures. */
-int counters_write(crawl *of, const counters *counts, const vidi_stats *stats);
+int counters_write(crawl *crawl, const counters *counts, const vidi_stats *stats);
 
 /* Makes them what crawl_look tells. */
-void counters_show(crawl *of, const counters *counts);
+void counters_show(crawl *crawl, const counters *counts);
 
 /* The key of the host that a URL belongs to: of its origin. */
 int url_host_key(const url_keys *keys, vidi_str url, uint64_t *key);

@@ -14,98 +14,98 @@ enum { MAX_HEAD = 256 << 10 }; /* bytes of the head of a response */
 
 /* ---- the clock ---- */
 
-int64_t crawl_now(const crawl *of)
+int64_t crawl_now(const crawl *crawl)
 {
-    return of->clock.now(of->clock.context);
+    return crawl->clock.now(crawl->clock.context);
 }
 
-int64_t crawl_date(const crawl *of)
+int64_t crawl_date(const crawl *crawl)
 {
-    return of->clock.date(of->clock.context);
+    return crawl->clock.date(crawl->clock.context);
 }
 
 /* ---- how it ends ---- */
 
-crawl_ending crawl_ends(const crawl *of)
+crawl_ending crawl_ends(const crawl *crawl)
 {
-    return (crawl_ending)atomic_load_explicit(&of->ending, memory_order_acquire);
+    return (crawl_ending)atomic_load_explicit(&crawl->ending, memory_order_acquire);
 }
 
-static bool has_ended_as(crawl *of, crawl_ending ending)
+static bool has_ended_as(crawl *crawl, crawl_ending ending)
 {
     int expected = ENDING_NOT;
 
-    return atomic_compare_exchange_strong(&of->ending, &expected, (int)ending);
+    return atomic_compare_exchange_strong(&crawl->ending, &expected, (int)ending);
 }
 
-static void wake_all(crawl *of)
+static void wake_all(crawl *crawl)
 {
-    if (of->downloader)
-        fetch_wake(of->downloader);
-    message_queue_wake(&of->to_storage);
+    if (crawl->downloader)
+        fetch_wake(crawl->downloader);
+    message_queue_wake(&crawl->to_storage);
 }
 
-void crawl_end_as(crawl *of, crawl_ending ending)
+void crawl_end_as(crawl *crawl, crawl_ending ending)
 {
-    has_ended_as(of, ending);
-    wake_all(of);
+    has_ended_as(crawl, ending);
+    wake_all(crawl);
 }
 
-void crawl_end_at(crawl *of, const char *what)
+void crawl_end_at(crawl *crawl, const char *what)
 {
-    pthread_mutex_lock(&of->about);
-    if (crawl_ends(of) == ENDING_NOT)
-        snprintf(of->limit, sizeof of->limit, "%s", what);
-    pthread_mutex_unlock(&of->about);
-    crawl_end_as(of, ENDING_LIMIT);
+    pthread_mutex_lock(&crawl->about);
+    if (crawl_ends(crawl) == ENDING_NOT)
+        snprintf(crawl->limit, sizeof crawl->limit, "%s", what);
+    pthread_mutex_unlock(&crawl->about);
+    crawl_end_as(crawl, ENDING_LIMIT);
 }
 
-void crawl_fail(crawl *of, const char *format, ...)
+void crawl_fail(crawl *crawl, const char *format, ...)
 {
     va_list arguments;
 
-    pthread_mutex_lock(&of->about);
-    if (!*of->error) {
+    pthread_mutex_lock(&crawl->about);
+    if (!*crawl->error) {
         va_start(arguments, format);
-        vsnprintf(of->error, sizeof of->error, format, arguments);
+        vsnprintf(crawl->error, sizeof crawl->error, format, arguments);
         va_end(arguments);
     }
-    pthread_mutex_unlock(&of->about);
-    atomic_store(&of->ending, ENDING_FAIL);
-    wake_all(of);
+    pthread_mutex_unlock(&crawl->about);
+    atomic_store(&crawl->ending, ENDING_FAIL);
+    wake_all(crawl);
 }
 
-void crawl_no_memory(crawl *of)
+void crawl_no_memory(crawl *crawl)
 {
-    crawl_fail(of, "out of memory");
+    crawl_fail(crawl, "out of memory");
 }
 
-void crawl_stop(crawl *of)
+void crawl_stop(crawl *crawl)
 {
-    crawl_end_as(of, ENDING_STOP);
+    crawl_end_as(crawl, ENDING_STOP);
 }
 
-const char *crawl_error(const crawl *of)
+const char *crawl_error(const crawl *crawl)
 {
-    return of->error;
+    return crawl->error;
 }
 
-const char *crawl_limit(const crawl *of)
+const char *crawl_limit(const crawl *crawl)
 {
-    return of->limit;
+    return crawl->limit;
 }
 
-void crawl_warn(const crawl *of, const char *format, ...)
+void crawl_warn(const crawl *crawl, const char *format, ...)
 {
     char sentence[CRAWL_WHY];
     va_list arguments;
 
-    if (!of->options.warn)
+    if (!crawl->options.warn)
         return;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    of->options.warn(of->options.warn_context, sentence);
+    crawl->options.warn(crawl->options.warn_context, sentence);
 }
 
 int crawl_explain(char *why, int error, const char *format, ...)
@@ -120,18 +120,18 @@ int crawl_explain(char *why, int error, const char *format, ...)
 
 /* ---- messages ---- */
 
-void crawl_to_storage(crawl *of, messages *list)
+void crawl_to_storage(crawl *crawl, messages *list)
 {
-    if (list->first && !message_queue_put(&of->to_storage, list))
+    if (list->first && !message_queue_put(&crawl->to_storage, list))
         messages_free(list);
 }
 
-void crawl_handled(crawl *of, size_t messages)
+void crawl_handled(crawl *crawl, size_t messages)
 {
-    if (messages == 0 || atomic_fetch_sub(&of->busy, (long)messages) != (long)messages)
+    if (messages == 0 || atomic_fetch_sub(&crawl->busy, (long)messages) != (long)messages)
         return;
-    if (of->clock.skip)
-        fetch_wake(of->downloader); /* the clock may jump now */
+    if (crawl->clock.skip)
+        fetch_wake(crawl->downloader); /* the clock may jump now */
 }
 
 /* ---- opening ---- */
@@ -204,19 +204,19 @@ static void fill_in_defaults(crawl_options *o)
     DEFAULT(clock, &crawl_clock_real);
 }
 
-static int open_scope(crawl *of, char *why)
+static int open_scope(crawl *crawl, char *why)
 {
-    const crawl_options *o = &of->options;
+    const crawl_options *o = &crawl->options;
     scope_options wanted = {.reach = o->reach,
-                            .seeds = of->seeds,
-                            .seed_count = of->seed_count,
+                            .seeds = crawl->seeds,
+                            .seed_count = crawl->seed_count,
                             .include = o->include,
                             .include_count = o->include_count,
                             .exclude = o->exclude,
                             .exclude_count = o->exclude_count,
                             .max_url = o->max_url,
                             .max_repeat = o->max_repeat};
-    int error = scope_open(&of->scope, &wanted);
+    int error = scope_open(&crawl->scope, &wanted);
 
     if (error == VIDI_EOPTION)
         return crawl_explain(why, error, "--scope site needs libpsl, which this build of vidi lacks: use --scope host");
@@ -226,27 +226,27 @@ static int open_scope(crawl *of, char *why)
                              "publicsuffix, or use --scope host");
     if (error)
         return crawl_explain(why, error, "%s", vidi_strerror(error));
-    of->rules = (harvest_rules){.scope = of->scope,
-                                .agent = {o->agent, strlen(o->agent)},
-                                .resources = o->resources,
-                                .check = o->check,
-                                .store = !o->no_store,
-                                .max_depth = o->max_depth,
-                                .max_hops = o->max_hops,
-                                .max_unpacked = o->max_unpacked};
+    crawl->rules = (harvest_rules){.scope = crawl->scope,
+                                   .agent = {o->agent, strlen(o->agent)},
+                                   .resources = o->resources,
+                                   .check = o->check,
+                                   .store = !o->no_store,
+                                   .max_depth = o->max_depth,
+                                   .max_hops = o->max_hops,
+                                   .max_unpacked = o->max_unpacked};
     return VIDI_OK;
 }
 
-static int open_fetcher(crawl *of, char *why)
+static int open_fetcher(crawl *crawl, char *why)
 {
-    const crawl_options *o = &of->options;
+    const crawl_options *o = &crawl->options;
     bytes agent = {0};
     int error = bytes_append_format(&agent, o->contact ? "%s/%s (+%s)" : "%s/%s", o->agent, vidi_version(), o->contact);
 
     if (error == VIDI_OK)
         error = bytes_append(&agent, "", 1);
-    of->agent = agent.ptr;
-    fetch_options wanted = {.agent = of->agent,
+    crawl->agent = agent.ptr;
+    fetch_options wanted = {.agent = crawl->agent,
                             .ca_file = o->ca_file,
                             .max_body = o->max_body,
                             .max_head = MAX_HEAD,
@@ -259,9 +259,9 @@ static int open_fetcher(crawl *of, char *why)
                             .allow_public = o->contact != NULL,
                             .resolver = o->resolver,
                             .resolver_context = o->resolver_context,
-                            .clock = &of->clock};
+                            .clock = &crawl->clock};
     if (error == VIDI_OK)
-        error = fetch_open(&of->downloader, &wanted);
+        error = fetch_open(&crawl->downloader, &wanted);
     if (error == VIDI_EIO && o->ca_file)
         return crawl_explain(why, error, "--ca-file: no certificates can be read from %s", o->ca_file);
     if (error == VIDI_ECANNOT)
@@ -270,31 +270,31 @@ static int open_fetcher(crawl *of, char *why)
 }
 
 /* Locks and message queues: all or none. */
-static int open_threads(crawl *of)
+static int open_threads(crawl *crawl)
 {
-    if (pthread_mutex_init(&of->about, NULL) != 0)
+    if (pthread_mutex_init(&crawl->about, NULL) != 0)
         return VIDI_ESYSTEM;
-    if (message_queue_open(&of->to_parsers) == VIDI_OK) {
-        if (message_queue_open(&of->to_storage) == VIDI_OK) {
-            if (message_queue_open(&of->to_fetcher) == VIDI_OK)
+    if (message_queue_open(&crawl->to_parsers) == VIDI_OK) {
+        if (message_queue_open(&crawl->to_storage) == VIDI_OK) {
+            if (message_queue_open(&crawl->to_fetcher) == VIDI_OK)
                 return VIDI_OK;
-            message_queue_destroy(&of->to_storage);
+            message_queue_destroy(&crawl->to_storage);
         }
-        message_queue_destroy(&of->to_parsers);
+        message_queue_destroy(&crawl->to_parsers);
     }
-    pthread_mutex_destroy(&of->about);
+    pthread_mutex_destroy(&crawl->about);
     return VIDI_ESYSTEM;
 }
 
-static int open_all(crawl *of, char *why)
+static int open_all(crawl *crawl, char *why)
 {
-    int error = seeds_read(of, why);
+    int error = seeds_read(crawl, why);
 
     if (error == VIDI_OK)
-        error = open_scope(of, why);
+        error = open_scope(crawl, why);
     if (error == VIDI_OK)
-        error = resume_open(of, why);
-    return error ? error : open_fetcher(of, why);
+        error = resume_open(crawl, why);
+    return error ? error : open_fetcher(crawl, why);
 }
 
 int crawl_open(crawl **made, const crawl_options *options, char *why)
@@ -304,103 +304,104 @@ int crawl_open(crawl **made, const crawl_options *options, char *why)
     int error = check_options(options, why);
     if (error)
         return error;
-    crawl *of = calloc(1, sizeof *of);
-    error = of ? open_threads(of) : VIDI_EMEMORY;
+    crawl *crawl = calloc(1, sizeof *crawl);
+    error = crawl ? open_threads(crawl) : VIDI_EMEMORY;
     if (error) {
-        free(of);
+        free(crawl);
         return crawl_explain(why, error, "%s", vidi_strerror(error));
     }
-    of->options = *options;
-    fill_in_defaults(&of->options);
-    of->clock = *of->options.clock;
-    of->output.file.fd = of->lock = -1;
-    of->began = crawl_now(of);
-    error = open_all(of, why);
+    crawl->options = *options;
+    fill_in_defaults(&crawl->options);
+    crawl->clock = *crawl->options.clock;
+    crawl->output.file.fd = crawl->lock = -1;
+    crawl->began = crawl_now(crawl);
+    error = open_all(crawl, why);
     if (error) {
         if (!*why)
             crawl_explain(why, error, "%s", vidi_strerror(error));
-        crawl_close(of);
+        crawl_close(crawl);
         return error;
     }
-    *made = of;
+    *made = crawl;
     return VIDI_OK;
 }
 
-void crawl_close(crawl *of)
+void crawl_close(crawl *crawl)
 {
-    if (!of)
+    if (!crawl)
         return;
-    fetch_close(of->downloader);
-    resume_close(of);
-    scope_close(of->scope);
-    seeds_free(of);
-    messages_free(&of->to_parsers.list);
-    messages_free(&of->to_storage.list);
-    messages_free(&of->to_fetcher.list);
-    message_queue_destroy(&of->to_parsers);
-    message_queue_destroy(&of->to_storage);
-    message_queue_destroy(&of->to_fetcher);
-    pthread_mutex_destroy(&of->about);
-    free(of->agent);
-    free(of);
+    fetch_close(crawl->downloader);
+    resume_close(crawl);
+    scope_close(crawl->scope);
+    seeds_free(crawl);
+    messages_free(&crawl->to_parsers.list);
+    messages_free(&crawl->to_storage.list);
+    messages_free(&crawl->to_fetcher.list);
+    message_queue_destroy(&crawl->to_parsers);
+    message_queue_destroy(&crawl->to_storage);
+    message_queue_destroy(&crawl->to_fetcher);
+    pthread_mutex_destroy(&crawl->about);
+    free(crawl->agent);
+    free(crawl);
 }
 
 /* ---- running ---- */
 
-static crawl_end result_of(crawl *of)
+static crawl_end result_of(crawl *crawl)
 {
-    crawl_ending ending = crawl_ends(of);
+    crawl_ending ending = crawl_ends(crawl);
 
     if (ending == ENDING_FAIL)
         return CRAWL_FAILED;
-    if (of->progress.queue == 0)
+    if (crawl->progress.queue == 0)
         return ending == ENDING_STOP ? CRAWL_STOPPED : CRAWL_DONE;
     if (ending == ENDING_STOP)
         return CRAWL_STOPPED;
     if (ending == ENDING_DONE)
-        snprintf(of->limit, sizeof of->limit, of->parked == 1 ? "%llu host is parked" : "%llu hosts are parked",
-                 (unsigned long long)of->parked);
+        snprintf(crawl->limit, sizeof crawl->limit,
+                 crawl->parked == 1 ? "%llu host is parked" : "%llu hosts are parked",
+                 (unsigned long long)crawl->parked);
     return CRAWL_LIMIT;
 }
 
-static void run_threads(crawl *of)
+static void run_threads(crawl *crawl)
 {
     parsers *reading = NULL;
     pthread_t storage;
 
-    atomic_store(&of->busy, 1); /* the storage thread's first look at the frontier */
-    if (parsers_start(&reading, of) != VIDI_OK || pthread_create(&storage, NULL, storage_run, of) != 0) {
-        crawl_fail(of, "cannot start threads: the machine's limits do not allow it");
-        message_queue_close(&of->to_parsers);
+    atomic_store(&crawl->busy, 1); /* the storage thread's first look at the frontier */
+    if (parsers_start(&reading, crawl) != VIDI_OK || pthread_create(&storage, NULL, storage_run, crawl) != 0) {
+        crawl_fail(crawl, "cannot start threads: the machine's limits do not allow it");
+        message_queue_close(&crawl->to_parsers);
         parsers_join(reading);
         return;
     }
-    fetcher_run(of);
-    message_queue_close(&of->to_parsers);
+    fetcher_run(crawl);
+    message_queue_close(&crawl->to_parsers);
     parsers_join(reading);
-    message_queue_close(&of->to_storage);
+    message_queue_close(&crawl->to_storage);
     pthread_join(storage, NULL);
 }
 
-crawl_end crawl_run(crawl *of)
+crawl_end crawl_run(crawl *crawl)
 {
-    if (atomic_exchange(&of->ran, true))
-        crawl_fail(of, "a crawl runs once; open it again to continue");
+    if (atomic_exchange(&crawl->ran, true))
+        crawl_fail(crawl, "a crawl runs once; open it again to continue");
     else
-        run_threads(of);
-    return result_of(of);
+        run_threads(crawl);
+    return result_of(crawl);
 }
 
-void crawl_look(crawl *of, crawl_progress *progress)
+void crawl_look(crawl *crawl, crawl_progress *progress)
 {
-    pthread_mutex_lock(&of->about);
-    *progress = of->progress;
-    progress->seconds = (double)(crawl_now(of) - of->began) / 1000;
-    pthread_mutex_unlock(&of->about);
+    pthread_mutex_lock(&crawl->about);
+    *progress = crawl->progress;
+    progress->seconds = (double)(crawl_now(crawl) - crawl->began) / 1000;
+    pthread_mutex_unlock(&crawl->about);
 }
 
-int crawl_set_stat(crawl *of, vidi_stats *stats)
+int crawl_set_stat(crawl *crawl, vidi_stats *stats)
 {
     stats->size = sizeof *stats;
-    return vidi_stat(of->set, stats);
+    return vidi_stat(crawl->set, stats);
 }

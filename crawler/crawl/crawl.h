@@ -96,7 +96,7 @@ enum { CRAWL_WHY = 512 }; /* room for a sentence about an error */
 
 /* VIDI_OK, or an error with a sentence in `why` (room CRAWL_WHY). The options' strings must stay until crawl_close. */
 int crawl_open(crawl **made, const crawl_options *options, char *why);
-void crawl_close(crawl *of);
+void crawl_close(crawl *crawl);
 
 typedef enum crawl_end {
     CRAWL_DONE,    /* nothing is left */
@@ -106,13 +106,13 @@ typedef enum crawl_end {
 } crawl_end;
 
 /* Crawls to the end. When it returns, everything finished is committed and synced, unless it failed. */
-crawl_end crawl_run(crawl *of);
+crawl_end crawl_run(crawl *crawl);
 
 /* Ends the run cleanly: nothing new is begun, and running requests are cut off. Any thread may call it. */
-void crawl_stop(crawl *of);
-const char *crawl_error(const crawl *of);
+void crawl_stop(crawl *crawl);
+const char *crawl_error(const crawl *crawl);
 /* Which limit ended it, in words: "--max-pages", "2 hosts are parked". */
-const char *crawl_limit(const crawl *of);
+const char *crawl_limit(const crawl *crawl);
 
 /* What is going on. Any thread may call it. */
 typedef struct crawl_progress {
@@ -128,7 +128,7 @@ typedef struct crawl_progress {
     double expected_lost;
     double seconds; /* of this run */
 } crawl_progress;
-void crawl_look(crawl *of, crawl_progress *progress);
+void crawl_look(crawl *crawl, crawl_progress *progress);
 
 /* ---- checking ---- */
 
@@ -150,6 +150,6 @@ typedef void crawl_fault(void *context, const char *sentence);
 int crawl_check(const char *folder, crawl_fault *fault, void *context, crawl_checked *found);
 
 /* Statistics of the set, for the report. */
-int crawl_set_stat(crawl *of, vidi_stats *stats);
+int crawl_set_stat(crawl *crawl, vidi_stats *stats);
 
 #endif

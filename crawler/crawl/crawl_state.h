@@ -82,7 +82,7 @@ typedef struct fetch_job {
 
 /* NULL: no memory. */
 fetch_job *fetch_job_make(const frontier_url *url, uint64_t block, uint32_t level);
-void fetch_job_free(fetch_job *of);
+void fetch_job_free(fetch_job *job);
 
 /* A block of a host's URLs for the fetcher. */
 typedef struct url_block {
@@ -184,67 +184,67 @@ struct crawl {
 
 /* ---- crawl.c ---- */
 
-int64_t crawl_now(const crawl *of);
-int64_t crawl_date(const crawl *of);
+int64_t crawl_now(const crawl *crawl);
+int64_t crawl_date(const crawl *crawl);
 
 /* Writes the sentence to `why` (room CRAWL_WHY) and returns the error. */
 int crawl_explain(char *why, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Ends the run with an error; the first one counts. Any thread. */
-void crawl_fail(crawl *of, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void crawl_no_memory(crawl *of);
+void crawl_fail(crawl *crawl, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void crawl_no_memory(crawl *crawl);
 /* Ends the run at a limit: `what` is what crawl_limit tells. */
-void crawl_end_at(crawl *of, const char *what);
-void crawl_end_as(crawl *of, crawl_ending ending);
-crawl_ending crawl_ends(const crawl *of);
-void crawl_warn(const crawl *of, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void crawl_end_at(crawl *crawl, const char *what);
+void crawl_end_as(crawl *crawl, crawl_ending ending);
+crawl_ending crawl_ends(const crawl *crawl);
+void crawl_warn(const crawl *crawl, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Sends what was counted as busy before; false if the crawl is ending: the list is then freed. */
-void crawl_to_storage(crawl *of, messages *list);
+void crawl_to_storage(crawl *crawl, messages *list);
 /* The messages are handled, and everything that follows from them has been sent. */
-void crawl_handled(crawl *of, size_t messages);
+void crawl_handled(crawl *crawl, size_t messages);
 
 /* ---- seeds.c ---- */
 
 /* Reads the seeds of the options. */
-int seeds_read(crawl *of, char *why);
-void seeds_free(crawl *of);
+int seeds_read(crawl *crawl, char *why);
+void seeds_free(crawl *crawl);
 
 /* ---- resume.c ---- */
 
 /* Opens or makes the state, and brings set, archive, output file and database together. */
-int resume_open(crawl *of, char *why);
-void resume_close(crawl *of);
+int resume_open(crawl *crawl, char *why);
+void resume_close(crawl *crawl);
 
 /* ---- seen_set.c ---- */
 
 /* Explains an error with the database's sentence, and returns it. */
-int crawl_explain_ledger(const crawl *of, int error, char *why);
+int crawl_explain_db(const crawl *crawl, int error, char *why);
 /* A text of the database; NULL if it is not there. The caller frees it. */
-int crawl_meta_text(crawl *of, const char *name, char **text);
+int crawl_meta_text(crawl *crawl, const char *name, char **text);
 
 /* Opens the set, which locks it. VIDI_EABSENT: there is none yet. */
-int seen_open(crawl *of, const char *path, char *why);
+int seen_open(crawl *crawl, const char *path, char *why);
 /* The same; but with --rebuild-seen renames the set, whatever it is, and returns VIDI_EABSENT. */
-int seen_open_or_put_aside(crawl *of, const char *path, char *why);
+int seen_open_or_put_aside(crawl *crawl, const char *path, char *why);
 /* Makes the set as the user asks for it, or, if the crawl has begun already, as it was. */
-int seen_make(crawl *of, const char *path, char *why);
+int seen_make(crawl *crawl, const char *path, char *why);
 /* Is it of the kind and form that the user asks for? */
-int seen_check_same(crawl *of, const vidi_stats *stats, char *why);
+int seen_check_same(crawl *crawl, const vidi_stats *stats, char *why);
 /* Writes to the database what the user has asked for, if the crawl is new. */
-int seen_write_wish(crawl *of, const vidi_stats *stats);
+int seen_write_wish(crawl *crawl, const vidi_stats *stats);
 
 /* ---- option_changes.c ---- */
 
 /* Warns if links are missing that this run would have kept. In the transaction of the opening. */
-int option_changes_warn(crawl *of, uint64_t outcomes);
+int option_changes_warn(crawl *crawl, uint64_t outcomes);
 
 /* ---- parsers.c ---- */
 
 typedef struct parsers parsers;
-int parsers_start(parsers **made, crawl *of);
+int parsers_start(parsers **made, crawl *crawl);
 /* The message queue of the parsers is closed; waits until all is read. */
-void parsers_join(parsers *of);
+void parsers_join(parsers *parsers);
 
 /* ---- storage.c, fetcher.c ---- */
 

@@ -10,67 +10,67 @@
 enum { FIRST_ROOM = 64 };
 
 /* Where the id is, or the free place where it belongs. */
-static size_t place_of(const id_map *of, uint64_t id)
+static size_t place_of(const id_map *map, uint64_t id)
 {
-    size_t at = (size_t)id & (of->room - 1);
+    size_t at = (size_t)id & (map->room - 1);
 
-    while (of->entries[at].id && of->entries[at].id != id)
-        at = (at + 1) & (of->room - 1);
+    while (map->entries[at].id && map->entries[at].id != id)
+        at = (at + 1) & (map->room - 1);
     return at;
 }
 
-void *id_map_get(const id_map *of, uint64_t id)
+void *id_map_get(const id_map *map, uint64_t id)
 {
-    return of->room ? of->entries[place_of(of, id)].value : NULL;
+    return map->room ? map->entries[place_of(map, id)].value : NULL;
 }
 
-static int grow(id_map *of)
+static int grow(id_map *map)
 {
-    id_map larger = {.room = of->room ? of->room * 2 : FIRST_ROOM, .count = of->count};
+    id_map larger = {.room = map->room ? map->room * 2 : FIRST_ROOM, .count = map->count};
 
     larger.entries = calloc(larger.room, sizeof *larger.entries);
     if (!larger.entries)
         return VIDI_EMEMORY;
-    for (size_t i = 0; i < of->room; i++)
-        if (of->entries[i].id)
-            larger.entries[place_of(&larger, of->entries[i].id)] = of->entries[i];
-    free(of->entries);
-    *of = larger;
+    for (size_t i = 0; i < map->room; i++)
+        if (map->entries[i].id)
+            larger.entries[place_of(&larger, map->entries[i].id)] = map->entries[i];
+    free(map->entries);
+    *map = larger;
     return VIDI_OK;
 }
 
-int id_map_put(id_map *of, uint64_t id, void *value)
+int id_map_put(id_map *map, uint64_t id, void *value)
 {
-    if (of->count * 2 >= of->room && grow(of) != VIDI_OK)
+    if (map->count * 2 >= map->room && grow(map) != VIDI_OK)
         return VIDI_EMEMORY;
-    id_entry *entry = &of->entries[place_of(of, id)];
+    id_entry *entry = &map->entries[place_of(map, id)];
     if (!entry->id)
-        of->count++;
+        map->count++;
     *entry = (id_entry){id, value};
     return VIDI_OK;
 }
 
-void id_map_remove(id_map *of, uint64_t id)
+void id_map_remove(id_map *map, uint64_t id)
 {
-    if (!of->room)
+    if (!map->room)
         return;
-    size_t mask = of->room - 1, free_at = place_of(of, id);
-    if (!of->entries[free_at].id)
+    size_t mask = map->room - 1, free_at = place_of(map, id);
+    if (!map->entries[free_at].id)
         return;
-    of->count--;
+    map->count--;
     /* Entries behind it move up if they can no longer be reached over the gap. */
-    for (size_t at = (free_at + 1) & mask; of->entries[at].id; at = (at + 1) & mask) {
-        size_t home = (size_t)of->entries[at].id & mask;
+    for (size_t at = (free_at + 1) & mask; map->entries[at].id; at = (at + 1) & mask) {
+        size_t home = (size_t)map->entries[at].id & mask;
         if (((at - home) & mask) >= ((at - free_at) & mask)) {
-            of->entries[free_at] = of->entries[at];
+            map->entries[free_at] = map->entries[at];
             free_at = at;
         }
     }
-    of->entries[free_at] = (id_entry){0};
+    map->entries[free_at] = (id_entry){0};
 }
 
-void id_map_free(id_map *of)
+void id_map_free(id_map *map)
 {
-    free(of->entries);
-    *of = (id_map){0};
+    free(map->entries);
+    *map = (id_map){0};
 }

@@ -19,10 +19,10 @@ typedef struct id_map {
 } id_map;
 
 /* NULL: it is not there. */
-void *id_map_get(const id_map *of, uint64_t id);
+void *id_map_get(const id_map *map, uint64_t id);
 /* Adds or replaces; `id` is not 0, `value` is not NULL. VIDI_OK or VIDI_EMEMORY. */
-int id_map_put(id_map *of, uint64_t id, void *value);
-void id_map_remove(id_map *of, uint64_t id);
-void id_map_free(id_map *of); /* the values are the caller's */
+int id_map_put(id_map *map, uint64_t id, void *value);
+void id_map_remove(id_map *map, uint64_t id);
+void id_map_free(id_map *map); /* the values are the caller's */
 
 #endif

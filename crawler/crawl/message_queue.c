@@ -46,27 +46,28 @@ void messages_join(messages *to, messages *from)
     *from = (messages){0};
 }
 
-int message_queue_open(message_queue *of)
+int message_queue_open(message_queue *queue)
 {
     pthread_condattr_t attributes;
 
-    *of = (message_queue){0};
+    *queue = (message_queue){0};
     if (pthread_condattr_init(&attributes) != 0)
         return VIDI_ESYSTEM;
-    int failed = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) || pthread_cond_init(&of->ready, &attributes);
+    int failed =
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) || pthread_cond_init(&queue->ready, &attributes);
     pthread_condattr_destroy(&attributes);
     if (failed)
         return VIDI_ESYSTEM;
-    if (pthread_mutex_init(&of->lock, NULL) == 0)
+    if (pthread_mutex_init(&queue->lock, NULL) == 0)
         return VIDI_OK;
-    pthread_cond_destroy(&of->ready);
+    pthread_cond_destroy(&queue->ready);
     return VIDI_ESYSTEM;
 }
 
-void message_queue_destroy(message_queue *of)
+void message_queue_destroy(message_queue *queue)
 {
-    pthread_cond_destroy(&of->ready);
-    pthread_mutex_destroy(&of->lock);
+    pthread_cond_destroy(&queue->ready);
+    pthread_mutex_destroy(&queue->lock);
 }
 
 bool message_queue_put(message_queue *to, messages *list)
@@ -93,19 +94,19 @@ static void deadline_in(struct timespec *at, int64_t ms)
 }
 
 /* Waits until there is something to tell. The lock is held. */
-static void wait_for_news(message_queue *of, int64_t ms)
+static void wait_for_news(message_queue *queue, int64_t ms)
 {
     struct timespec until = {0};
     int result = 0;
 
     if (ms > 0)
         deadline_in(&until, ms);
-    of->waiting++;
-    while (!of->list.first && !of->closed && !of->woken && ms != 0 && result != ETIMEDOUT)
-        result =
-            ms < 0 ? pthread_cond_wait(&of->ready, &of->lock) : pthread_cond_timedwait(&of->ready, &of->lock, &until);
-    of->waiting--;
-    of->woken = false;
+    queue->waiting++;
+    while (!queue->list.first && !queue->closed && !queue->woken && ms != 0 && result != ETIMEDOUT)
+        result = ms < 0 ? pthread_cond_wait(&queue->ready, &queue->lock)
+                        : pthread_cond_timedwait(&queue->ready, &queue->lock, &until);
+    queue->waiting--;
+    queue->woken = false;
 }
 
 bool message_queue_take(message_queue *from, messages *list, size_t most, int64_t ms)
@@ -124,19 +125,19 @@ bool message_queue_take(message_queue *from, messages *list, size_t most, int64_
     return more;
 }
 
-void message_queue_wake(message_queue *of)
+void message_queue_wake(message_queue *queue)
 {
-    pthread_mutex_lock(&of->lock);
-    of->woken = true;
-    if (of->waiting > 0)
-        pthread_cond_signal(&of->ready);
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_lock(&queue->lock);
+    queue->woken = true;
+    if (queue->waiting > 0)
+        pthread_cond_signal(&queue->ready);
+    pthread_mutex_unlock(&queue->lock);
 }
 
-void message_queue_close(message_queue *of)
+void message_queue_close(message_queue *queue)
 {
-    pthread_mutex_lock(&of->lock);
-    of->closed = true;
-    pthread_cond_broadcast(&of->ready);
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_lock(&queue->lock);
+    queue->closed = true;
+    pthread_cond_broadcast(&queue->ready);
+    pthread_mutex_unlock(&queue->lock);
 }

@@ -37,8 +37,8 @@ typedef struct message_queue {
     bool closed, woken;
 } message_queue;
 
-int message_queue_open(message_queue *of); /* VIDI_OK or VIDI_ESYSTEM */
-void message_queue_destroy(message_queue *of);
+int message_queue_open(message_queue *queue); /* VIDI_OK or VIDI_ESYSTEM */
+void message_queue_destroy(message_queue *queue);
 
 /* Puts the whole list in, which is then empty. False if the message queue is closed: the list stays as it is. */
 bool message_queue_put(message_queue *to, messages *list);
@@ -50,9 +50,9 @@ bool message_queue_put(message_queue *to, messages *list);
 bool message_queue_take(message_queue *from, messages *list, size_t most, int64_t ms);
 
 /* Ends a message_queue_take that waits, or the next one. */
-void message_queue_wake(message_queue *of);
+void message_queue_wake(message_queue *queue);
 
 /* What is in it can still be taken; nothing more can be put in. */
-void message_queue_close(message_queue *of);
+void message_queue_close(message_queue *queue);
 
 #endif

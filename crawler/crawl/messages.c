@@ -21,36 +21,36 @@ fetch_job *fetch_job_make(const frontier_url *url, uint64_t block, uint32_t leve
     return made;
 }
 
-static void response_drop(fetch_job *of)
+static void response_drop(fetch_job *job)
 {
-    if (of->response)
-        fetch_response_free(of->response);
-    of->response = NULL;
+    if (job->response)
+        fetch_response_free(job->response);
+    job->response = NULL;
 }
 
-void fetch_job_free(fetch_job *of)
+void fetch_job_free(fetch_job *job)
 {
-    if (!of)
+    if (!job)
         return;
-    response_drop(of);
-    if (of->harvested)
-        harvest_free(&of->harvest);
-    free(of);
+    response_drop(job);
+    if (job->harvested)
+        harvest_free(&job->harvest);
+    free(job);
 }
 
-static void url_block_free(url_block *of)
+static void url_block_free(url_block *block)
 {
-    bytes_free(&of->text);
-    free(of->urls);
-    free(of);
+    bytes_free(&block->text);
+    free(block->urls);
+    free(block);
 }
 
-static void host_info_free(host_info *of)
+static void host_info_free(host_info *info)
 {
-    bytes_free(&of->origin);
-    bytes_free(&of->robots);
-    bytes_free(&of->sitemaps);
-    free(of);
+    bytes_free(&info->origin);
+    bytes_free(&info->robots);
+    bytes_free(&info->sitemaps);
+    free(info);
 }
 
 void message_free(message *one)

@@ -52,7 +52,7 @@ static int code_of(output_result result)
                                       : VIDI_EIO;
 }
 
-static int open_file(output *of, const char *path, const char *folder, crawl_db *from)
+static int open_file(output *output, const char *path, const char *folder, crawl_db *from)
 {
     output_terms terms = {.owner = "this crawl",
                           .folder = folder,
@@ -62,96 +62,96 @@ static int open_file(output *of, const char *path, const char *folder, crawl_db 
                           .copies = true,
                           .syncs = true};
     output_note had;
-    int error = output_note_read(from, &had, &of->digest);
+    int error = output_note_read(from, &had, &output->digest);
 
     if (error) {
-        snprintf(of->file.why, sizeof of->file.why, "%s", db_error(from));
+        snprintf(output->file.why, sizeof output->file.why, "%s", db_error(from));
         return error;
     }
     bool is_new = access(path, F_OK) != 0;
-    output_result result = output_file_open(&of->file, path, had.length == 0);
+    output_result result = output_file_open(&output->file, path, had.length == 0);
     if (result == OUTPUT_OK)
-        result = output_file_resume(&of->file, &had, &terms);
-    if (result == OUTPUT_OK && !of->file.known)
-        of->digest = 0;
+        result = output_file_resume(&output->file, &had, &terms);
+    if (result == OUTPUT_OK && !output->file.known)
+        output->digest = 0;
     int failed = result == OUTPUT_OK ? file_sync_folder_of(path) : 0;
     if (failed) {
-        snprintf(of->file.why, sizeof of->file.why, "cannot sync the folder of %.1000s: %s", path,
+        snprintf(output->file.why, sizeof output->file.why, "cannot sync the folder of %.1000s: %s", path,
                  strerrordesc_np(failed));
         result = OUTPUT_FAILED;
     }
-    if (result != OUTPUT_OK && is_new && of->file.fd >= 0)
+    if (result != OUTPUT_OK && is_new && output->file.fd >= 0)
         unlink(path);
     return code_of(result);
 }
 
-int output_open(output *of, const char *path, const char *folder, crawl_db *from)
+int output_open(output *out, const char *path, const char *folder, crawl_db *from)
 {
     struct stat about;
 
-    *of = (output){.file = {.fd = -1}, .folder = folder};
+    *out = (output){.file = {.fd = -1}, .folder = folder};
     if (!path)
         return VIDI_OK;
     if (strcmp(path, "-") == 0) {
-        of->file.fd = STDOUT_FILENO;
-        of->is_stream = true;
+        out->file.fd = STDOUT_FILENO;
+        out->is_stream = true;
         return VIDI_OK;
     }
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)) {
-        of->file.fd = (int)TEMP_FAILURE_RETRY(open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
-        of->is_stream = true;
-        if (of->file.fd >= 0)
+        out->file.fd = (int)TEMP_FAILURE_RETRY(open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
+        out->is_stream = true;
+        if (out->file.fd >= 0)
             return VIDI_OK;
-        snprintf(of->file.why, sizeof of->file.why, "cannot write %.1000s: %s", path, strerrordesc_np(errno));
+        snprintf(out->file.why, sizeof out->file.why, "cannot write %.1000s: %s", path, strerrordesc_np(errno));
         return VIDI_EIO;
     }
-    int error = open_file(of, path, folder, from);
+    int error = open_file(out, path, folder, from);
     if (error)
-        output_close(of);
+        output_close(out);
     return error;
 }
 
-bool output_is_open(const output *of)
+bool output_is_open(const output *output)
 {
-    return of->file.fd >= 0;
+    return output->file.fd >= 0;
 }
 
-void output_close(output *of)
+void output_close(output *output)
 {
-    if (of->file.fd == STDOUT_FILENO)
-        of->file.fd = -1;
-    output_file_close(&of->file);
+    if (output->file.fd == STDOUT_FILENO)
+        output->file.fd = -1;
+    output_file_close(&output->file);
 }
 
 /* ---- writing ---- */
 
-static int write_failed(output *of)
+static int write_failed(output *output)
 {
-    of->file.failed = errno;
+    output->file.failed = errno;
     return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? VIDI_ELIMIT : VIDI_EIO;
 }
 
-int output_write(output *of, vidi_str lines)
+int output_write(output *output, vidi_str lines)
 {
-    if (!output_is_open(of) || lines.len == 0)
+    if (!output_is_open(output) || lines.len == 0)
         return VIDI_OK;
-    size_t done = file_write(of->file.fd, lines.ptr, lines.len);
+    size_t done = file_write(output->file.fd, lines.ptr, lines.len);
     if (done < lines.len) {
-        int error = write_failed(of);
-        if (!of->is_stream)
-            (void)output_file_cut(&of->file, of->written, of->written + done);
+        int error = write_failed(output);
+        if (!output->is_stream)
+            (void)output_file_cut(&output->file, output->written, output->written + done);
         return error;
     }
-    of->written += lines.len;
-    of->digest = of->is_stream ? 0 : output_checksum(of->digest, lines.ptr, lines.len);
+    output->written += lines.len;
+    output->digest = output->is_stream ? 0 : output_checksum(output->digest, lines.ptr, lines.len);
     return VIDI_OK;
 }
 
-int output_sync(output *of)
+int output_sync(output *output)
 {
-    if (!output_is_open(of) || of->is_stream || TEMP_FAILURE_RETRY(fdatasync(of->file.fd)) == 0)
+    if (!output_is_open(output) || output->is_stream || TEMP_FAILURE_RETRY(fdatasync(output->file.fd)) == 0)
         return VIDI_OK;
-    return write_failed(of);
+    return write_failed(output);
 }
 
 static int close_note(crawl_db *to)
@@ -166,26 +166,26 @@ static int close_note(crawl_db *to)
     return note_write(to, &had, digest);
 }
 
-static void name_inside_folder(const output *of, output_note *note)
+static void name_inside_folder(const output *output, output_note *note)
 {
     char folder[PATH_MAX];
-    size_t n = realpath(of->folder, folder) ? strlen(folder) : 0;
+    size_t n = realpath(output->folder, folder) ? strlen(folder) : 0;
 
     if (n > 0 && strncmp(note->path, folder, n) == 0 && note->path[n] == '/')
         memmove(note->path, note->path + n + 1, strlen(note->path) - n);
 }
 
-int output_commit(output *of, crawl_db *to, bool ends)
+int output_commit(output *output, crawl_db *to, bool ends)
 {
-    uint64_t length = of->file.start + of->written;
+    uint64_t length = output->file.start + output->written;
     output_note note;
 
-    if (!output_is_open(of) || of->is_stream)
+    if (!output_is_open(output) || output->is_stream)
         return close_note(to);
-    if (output_file_check(&of->file, of->written) != OUTPUT_OK ||
-        output_file_note(&of->file, length, ends, &note) != OUTPUT_OK)
+    if (output_file_check(&output->file, output->written) != OUTPUT_OK ||
+        output_file_note(&output->file, length, ends, &note) != OUTPUT_OK)
         return VIDI_EDIFFERS;
-    name_inside_folder(of, &note);
-    of->file.length = length;
-    return note_write(to, &note, of->digest);
+    name_inside_folder(output, &note);
+    output->file.length = length;
+    return note_write(to, &note, output->digest);
 }

@@ -33,19 +33,19 @@ int output_note_read(crawl_db *from, output_note *note, uint64_t *digest);
  * shorter than the database says, whose committed bytes differ, or that others have appended to, is refused. (A copy is
  * accepted, because a crawl may be moved to another disk.) VIDI_OK, or an error with a sentence in file.why.
  */
-int output_open(output *of, const char *path, const char *folder, crawl_db *from);
-bool output_is_open(const output *of);
-void output_close(output *of);
+int output_open(output *output, const char *path, const char *folder, crawl_db *from);
+bool output_is_open(const output *output);
+void output_close(output *output);
 
 /* Appends. After an error the next call overwrites what was written. VIDI_EIO or VIDI_ELIMIT (disk full). */
-int output_write(output *of, vidi_str lines);
-int output_sync(output *of);
+int output_write(output *output, vidi_str lines);
+int output_sync(output *output);
 
 /*
  * Writes the note to the database, in its transaction. If this run writes no file, it closes a note that an interrupted
  * run has left open, so that lines which others append to the file later are not cut off. `ends`: this run writes no
  * more. VIDI_EDIFFERS: others have changed the file.
  */
-int output_commit(output *of, crawl_db *to, bool ends);
+int output_commit(output *output, crawl_db *to, bool ends);
 
 #endif

@@ -78,14 +78,14 @@ static char *login_header(const vidi_url *url)
     return header.ptr;
 }
 
-static int add_login(crawl *of, const vidi_url *url, vidi_str seed)
+static int add_login(crawl *crawl, const vidi_url *url, vidi_str seed)
 {
     url_parts parts;
-    crawl_login *more = realloc(of->logins, (of->login_count + 1) * sizeof *more);
+    crawl_login *more = realloc(crawl->logins, (crawl->login_count + 1) * sizeof *more);
 
     if (!more)
         return VIDI_EMEMORY;
-    of->logins = more;
+    crawl->logins = more;
     if (!url_split(seed, &parts))
         return VIDI_EOPTION;
     crawl_login login = {strndup(parts.origin.ptr, parts.origin.len), login_header(url)};
@@ -94,7 +94,7 @@ static int add_login(crawl *of, const vidi_url *url, vidi_str seed)
         free(login.header);
         return VIDI_EMEMORY;
     }
-    of->logins[of->login_count++] = login;
+    crawl->logins[crawl->login_count++] = login;
     return VIDI_OK;
 }
 
@@ -140,7 +140,7 @@ static bool is_web(const vidi_url *url)
            (url->scheme.len == 5 && memcmp(url->scheme.ptr, "https", 5) == 0);
 }
 
-static int take_seed(crawl *of, vidi_str seed, char *buffer, char *why)
+static int take_seed(crawl *crawl, vidi_str seed, char *buffer, char *why)
 {
     vidi_url url = {.size = sizeof url};
     size_t len = SEED_MOST;
@@ -148,7 +148,7 @@ static int take_seed(crawl *of, vidi_str seed, char *buffer, char *why)
 
     if (error == VIDI_INVALID)
         return refuse(why, seed, vidi_message());
-    if (error == VIDI_ELIMIT || len > of->options.max_url)
+    if (error == VIDI_ELIMIT || len > crawl->options.max_url)
         return refuse(why, seed, "it is longer than --max-url allows");
     if (error)
         return error;
@@ -159,37 +159,37 @@ static int take_seed(crawl *of, vidi_str seed, char *buffer, char *why)
     char *plain = plain_url(&url);
     if (!plain)
         return VIDI_EMEMORY;
-    of->seed_texts[of->seed_count] = plain;
-    of->seeds[of->seed_count] = (vidi_str){plain, strlen(plain)};
-    of->seed_count++;
-    return url.username.len || url.password.len ? add_login(of, &url, of->seeds[of->seed_count - 1]) : VIDI_OK;
+    crawl->seed_texts[crawl->seed_count] = plain;
+    crawl->seeds[crawl->seed_count] = (vidi_str){plain, strlen(plain)};
+    crawl->seed_count++;
+    return url.username.len || url.password.len ? add_login(crawl, &url, crawl->seeds[crawl->seed_count - 1]) : VIDI_OK;
 }
 
-int seeds_read(crawl *of, char *why)
+int seeds_read(crawl *crawl, char *why)
 {
-    size_t n = of->options.seed_count;
+    size_t n = crawl->options.seed_count;
     char *buffer = malloc(SEED_MOST);
     int error = VIDI_OK;
 
-    of->seeds = calloc(n, sizeof *of->seeds);
-    of->seed_texts = calloc(n, sizeof *of->seed_texts);
-    if (!buffer || !of->seeds || !of->seed_texts)
+    crawl->seeds = calloc(n, sizeof *crawl->seeds);
+    crawl->seed_texts = calloc(n, sizeof *crawl->seed_texts);
+    if (!buffer || !crawl->seeds || !crawl->seed_texts)
         error = VIDI_EMEMORY;
     for (size_t i = 0; i < n && error == VIDI_OK; i++)
-        error = take_seed(of, of->options.seeds[i], buffer, why);
+        error = take_seed(crawl, crawl->options.seeds[i], buffer, why);
     free(buffer);
     return error;
 }
 
-void seeds_free(crawl *of)
+void seeds_free(crawl *crawl)
 {
-    for (size_t i = 0; i < of->seed_count; i++)
-        free(of->seed_texts[i]);
-    for (size_t i = 0; i < of->login_count; i++) {
-        free(of->logins[i].origin);
-        free(of->logins[i].header);
+    for (size_t i = 0; i < crawl->seed_count; i++)
+        free(crawl->seed_texts[i]);
+    for (size_t i = 0; i < crawl->login_count; i++) {
+        free(crawl->logins[i].origin);
+        free(crawl->logins[i].header);
     }
-    free(of->logins);
-    free(of->seed_texts);
-    free(of->seeds);
+    free(crawl->logins);
+    free(crawl->seed_texts);
+    free(crawl->seeds);
 }

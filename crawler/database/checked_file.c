@@ -84,14 +84,14 @@ static bool is_page(int bytes, sqlite3_int64 offset)
 
 static int read_file(sqlite3_file *file, void *bytes, int n, sqlite3_int64 offset)
 {
-    checked_file *of = (checked_file *)file;
-    int result = of->real->pMethods->xRead(of->real, bytes, n, offset);
+    checked_file *checked = (checked_file *)file;
+    int result = checked->real->pMethods->xRead(checked->real, bytes, n, offset);
 
     if (result != SQLITE_OK)
         return result;
     if (offset == 0 && n >= 100)
-        of->sums = has_sums(bytes);
-    if (!of->sums || !is_page(n, offset))
+        checked->sums = has_sums(bytes);
+    if (!checked->sums || !is_page(n, offset))
         return SQLITE_OK;
     if (!is_good(bytes, (uint64_t)offset))
         return SQLITE_IOERR_DATA;
@@ -101,16 +101,16 @@ static int read_file(sqlite3_file *file, void *bytes, int n, sqlite3_int64 offse
 
 static int write_file(sqlite3_file *file, const void *bytes, int n, sqlite3_int64 offset)
 {
-    checked_file *of = (checked_file *)file;
+    checked_file *checked = (checked_file *)file;
 
     if (offset == 0 && n >= 100)
-        of->sums = has_sums(bytes);
-    if (!of->sums || !is_page(n, offset))
-        return of->real->pMethods->xWrite(of->real, bytes, n, offset);
-    memcpy(of->scratch, bytes, CHECKED_PAGE);
-    uint64_t sum = sum_of(of->scratch, (uint64_t)offset);
-    memcpy(of->scratch + CONTENT, &sum, sizeof sum);
-    return of->real->pMethods->xWrite(of->real, of->scratch, n, offset);
+        checked->sums = has_sums(bytes);
+    if (!checked->sums || !is_page(n, offset))
+        return checked->real->pMethods->xWrite(checked->real, bytes, n, offset);
+    memcpy(checked->scratch, bytes, CHECKED_PAGE);
+    uint64_t sum = sum_of(checked->scratch, (uint64_t)offset);
+    memcpy(checked->scratch + CONTENT, &sum, sizeof sum);
+    return checked->real->pMethods->xWrite(checked->real, checked->scratch, n, offset);
 }
 
 static int close_file(sqlite3_file *file)
@@ -170,18 +170,18 @@ static int open_file(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int
 
     if (!(flags & SQLITE_OPEN_MAIN_DB))
         return real->xOpen(real, path, file, flags, out);
-    checked_file *of = (checked_file *)file;
-    *of = (checked_file){.scratch = malloc(CHECKED_PAGE)};
-    if (!of->scratch)
+    checked_file *checked = (checked_file *)file;
+    *checked = (checked_file){.scratch = malloc(CHECKED_PAGE)};
+    if (!checked->scratch)
         return SQLITE_NOMEM;
-    int result = real->xOpen(real, path, of->real, flags, out);
+    int result = real->xOpen(real, path, checked->real, flags, out);
     if (result == SQLITE_OK) {
-        of->base.pMethods = &methods;
+        checked->base.pMethods = &methods;
         return SQLITE_OK;
     }
-    if (of->real->pMethods)
-        of->real->pMethods->xClose(of->real);
-    free(of->scratch);
+    if (checked->real->pMethods)
+        checked->real->pMethods->xClose(checked->real);
+    free(checked->scratch);
     return result;
 }
 

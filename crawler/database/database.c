@@ -53,62 +53,62 @@ static const char *const texts[DB_STATEMENTS] = {
 
 /* ---- errors and statements ---- */
 
-int db_fail(crawl_db *of, int code)
+int db_fail(crawl_db *db, int code)
 {
     if (code == VIDI_EMEMORY)
-        snprintf(of->error, sizeof of->error, "out of memory");
+        snprintf(db->error, sizeof db->error, "out of memory");
     else
-        snprintf(of->error, sizeof of->error, "%s", sql_message(of->sqlite));
+        snprintf(db->error, sizeof db->error, "%s", sql_message(db->sqlite));
     return code;
 }
 
-const char *db_error(const crawl_db *of)
+const char *db_error(const crawl_db *db)
 {
-    return of->error[0] ? of->error : frontier_error(of->urls);
+    return db->error[0] ? db->error : frontier_error(db->urls);
 }
 
-int db_ready(crawl_db *of, enum db_statement which)
+int db_ready(crawl_db *db, enum db_statement which)
 {
-    of->error[0] = 0;
-    int error = sql_prepare(of->sqlite, &of->statements[which], texts[which]);
-    return error ? db_fail(of, error) : VIDI_OK;
+    db->error[0] = 0;
+    int error = sql_prepare(db->sqlite, &db->statements[which], texts[which]);
+    return error ? db_fail(db, error) : VIDI_OK;
 }
 
-int db_ready_to_write(crawl_db *of, enum db_statement which)
+int db_ready_to_write(crawl_db *db, enum db_statement which)
 {
-    if (sqlite3_get_autocommit(of->sqlite)) {
-        snprintf(of->error, sizeof of->error, "there is no transaction, or it has been rolled back");
+    if (sqlite3_get_autocommit(db->sqlite)) {
+        snprintf(db->error, sizeof db->error, "there is no transaction, or it has been rolled back");
         return VIDI_EARGUMENT;
     }
-    int error = db_ready(of, which);
+    int error = db_ready(db, which);
     if (error)
-        of->spoiled = error;
+        db->spoiled = error;
     return error;
 }
 
-int db_write(crawl_db *of, enum db_statement which)
+int db_write(crawl_db *db, enum db_statement which)
 {
-    int error = sql_run(of->statements[which]);
+    int error = sql_run(db->statements[which]);
     if (!error)
         return VIDI_OK;
-    of->spoiled = error; /* until the next db_begin */
-    return db_fail(of, error);
+    db->spoiled = error; /* until the next db_begin */
+    return db_fail(db, error);
 }
 
 /* ---- totals ---- */
 
-int db_load_totals(crawl_db *of)
+int db_load_totals(crawl_db *db)
 {
-    int error = db_ready(of, DB_TOTALS_READ);
+    int error = db_ready(db, DB_TOTALS_READ);
     if (error)
         return error;
-    sqlite3_stmt *ask = of->statements[DB_TOTALS_READ];
+    sqlite3_stmt *ask = db->statements[DB_TOTALS_READ];
     int result = sqlite3_step(ask);
     error = result == SQLITE_DONE ? VIDI_EDAMAGED : sql_code(result);
     if (error)
-        db_fail(of, error);
+        db_fail(db, error);
     else
-        of->totals = (db_totals){.fetched = sql_number(ask, 0),
+        db->totals = (db_totals){.fetched = sql_number(ask, 0),
                                  .failed = sql_number(ask, 1),
                                  .bytes = sql_number(ask, 2),
                                  .hosts = sql_number(ask, 3),
@@ -118,31 +118,31 @@ int db_load_totals(crawl_db *of)
     return error;
 }
 
-static int write_totals(crawl_db *of)
+static int write_totals(crawl_db *db)
 {
-    int error = of->totals_changed ? db_ready_to_write(of, DB_TOTALS_WRITE) : VIDI_OK;
-    if (error || !of->totals_changed)
+    int error = db->totals_changed ? db_ready_to_write(db, DB_TOTALS_WRITE) : VIDI_OK;
+    if (error || !db->totals_changed)
         return error;
-    sqlite3_stmt *write = of->statements[DB_TOTALS_WRITE];
-    sql_bind(write, 1, of->totals.fetched);
-    sql_bind(write, 2, of->totals.failed);
-    sql_bind(write, 3, of->totals.bytes);
-    sql_bind(write, 4, of->totals.hosts);
-    sql_bind(write, 5, of->totals.archived);
-    error = db_write(of, DB_TOTALS_WRITE);
-    of->totals_changed = error != VIDI_OK;
+    sqlite3_stmt *write = db->statements[DB_TOTALS_WRITE];
+    sql_bind(write, 1, db->totals.fetched);
+    sql_bind(write, 2, db->totals.failed);
+    sql_bind(write, 3, db->totals.bytes);
+    sql_bind(write, 4, db->totals.hosts);
+    sql_bind(write, 5, db->totals.archived);
+    error = db_write(db, DB_TOTALS_WRITE);
+    db->totals_changed = error != VIDI_OK;
     return error;
 }
 
 /* What another process writes is told as it is now; what this one writes is known. */
-int db_total(crawl_db *of, db_totals *totals)
+int db_total(crawl_db *db, db_totals *totals)
 {
-    int error = of->read_only || of->rolled_back ? db_load_totals(of) : VIDI_OK;
+    int error = db->read_only || db->rolled_back ? db_load_totals(db) : VIDI_OK;
     if (error)
         return error;
-    *totals = of->totals;
-    if (!of->read_only && !of->rolled_back)
-        totals->urls = frontier_last(of->urls);
+    *totals = db->totals;
+    if (!db->read_only && !db->rolled_back)
+        totals->urls = frontier_last(db->urls);
     totals->queue = totals->urls - totals->fetched - totals->failed;
     return VIDI_OK;
 }
@@ -152,179 +152,179 @@ int db_total(crawl_db *of, db_totals *totals)
 /* Called by SQLite for every rollback, also for one that nobody has asked for. */
 static void note_rollback(void *context)
 {
-    crawl_db *of = context;
-    of->rolled_back = true;
-    frontier_forget(of->urls);
+    crawl_db *db = context;
+    db->rolled_back = true;
+    frontier_forget(db->urls);
 }
 
-bool db_is_open(const crawl_db *of)
+bool db_is_open(const crawl_db *db)
 {
-    return !sqlite3_get_autocommit(of->sqlite);
+    return !sqlite3_get_autocommit(db->sqlite);
 }
 
-int db_begin(crawl_db *of)
+int db_begin(crawl_db *db)
 {
-    if (of->read_only) {
-        snprintf(of->error, sizeof of->error, "the database was opened for reading");
+    if (db->read_only) {
+        snprintf(db->error, sizeof db->error, "the database was opened for reading");
         return VIDI_EARGUMENT;
     }
-    int error = db_ready(of, DB_BEGIN);
+    int error = db_ready(db, DB_BEGIN);
     if (error)
         return error;
-    error = sql_run(of->statements[DB_BEGIN]);
+    error = sql_run(db->statements[DB_BEGIN]);
     if (error)
-        return db_fail(of, error);
-    of->spoiled = VIDI_OK;
-    if (of->rolled_back)
-        error = db_load_totals(of);
-    if (!error && of->rolled_back)
-        error = frontier_refresh(of->urls);
+        return db_fail(db, error);
+    db->spoiled = VIDI_OK;
+    if (db->rolled_back)
+        error = db_load_totals(db);
+    if (!error && db->rolled_back)
+        error = frontier_refresh(db->urls);
     if (error) {
-        db_rollback(of);
+        db_rollback(db);
         return error;
     }
-    of->rolled_back = of->totals_changed = false;
+    db->rolled_back = db->totals_changed = false;
     return VIDI_OK;
 }
 
-int db_commit(crawl_db *of)
+int db_commit(crawl_db *db)
 {
-    int spoiled = of->spoiled || !frontier_is_spoiled(of->urls) ? of->spoiled : VIDI_EIO;
+    int spoiled = db->spoiled || !frontier_is_spoiled(db->urls) ? db->spoiled : VIDI_EIO;
     if (spoiled) {
-        if (!of->error[0])
-            snprintf(of->error, sizeof of->error, "a change of this transaction has failed");
+        if (!db->error[0])
+            snprintf(db->error, sizeof db->error, "a change of this transaction has failed");
         return spoiled;
     }
-    int error = db_ready_to_write(of, DB_COMMIT);
+    int error = db_ready_to_write(db, DB_COMMIT);
     if (!error)
-        error = frontier_flush(of->urls);
+        error = frontier_flush(db->urls);
     if (!error)
-        error = write_totals(of);
+        error = write_totals(db);
     if (error)
         return error;
-    error = sql_run(of->statements[DB_COMMIT]);
-    return error ? db_fail(of, error) : VIDI_OK;
+    error = sql_run(db->statements[DB_COMMIT]);
+    return error ? db_fail(db, error) : VIDI_OK;
 }
 
-void db_rollback(crawl_db *of)
+void db_rollback(crawl_db *db)
 {
-    char error[sizeof of->error];
-    snprintf(error, sizeof error, "%s", of->error); /* it tells why */
-    if (db_is_open(of) && db_ready(of, DB_ROLLBACK) == VIDI_OK)
-        sql_run(of->statements[DB_ROLLBACK]);
-    frontier_refresh(of->urls); /* if that fails, the next call tries it again */
-    snprintf(of->error, sizeof of->error, "%s", error);
+    char error[sizeof db->error];
+    snprintf(error, sizeof error, "%s", db->error); /* it tells why */
+    if (db_is_open(db) && db_ready(db, DB_ROLLBACK) == VIDI_OK)
+        sql_run(db->statements[DB_ROLLBACK]);
+    frontier_refresh(db->urls); /* if that fails, the next call tries it again */
+    snprintf(db->error, sizeof db->error, "%s", error);
 }
 
 /* ---- opening ---- */
 
 /* If levels are kept apart now and were not before, or the other way round, everything is sorted again. */
-static int set_levels(crawl_db *of, bool by_level)
+static int set_levels(crawl_db *db, bool by_level)
 {
     int64_t before = -1;
-    int error = db_get(of, "by_level", &before);
+    int error = db_get(db, "by_level", &before);
     if (error == VIDI_OK && (before != 0) == by_level)
         return VIDI_OK;
     if (error && error != VIDI_EABSENT)
         return error;
-    error = db_begin(of);
+    error = db_begin(db);
     if (!error)
-        error = sql_execute(of->sqlite, "DELETE FROM queue; DELETE FROM segments;");
+        error = sql_execute(db->sqlite, "DELETE FROM queue; DELETE FROM segments;");
     if (!error)
-        error = db_set(of, "by_level", by_level);
+        error = db_set(db, "by_level", by_level);
     if (!error)
-        error = db_commit(of);
+        error = db_commit(db);
     if (error)
-        db_rollback(of);
-    frontier_forget(of->urls);
-    return error ? error : frontier_refresh(of->urls);
+        db_rollback(db);
+    frontier_forget(db->urls);
+    return error ? error : frontier_refresh(db->urls);
 }
 
 /* The database is doubtful unless the mark says that it was closed, and that it was this file. */
-static int read_mark(crawl_db *of, const char *path)
+static int read_mark(crawl_db *db, const char *path)
 {
     struct stat about;
     int64_t closed = 1, inode = 0;
-    int error = db_get(of, "closed", &closed);
+    int error = db_get(db, "closed", &closed);
 
     if (error == VIDI_OK)
-        error = db_get(of, "inode", &inode);
-    of->inode = stat(path, &about) == 0 ? about.st_ino : 0;
-    of->doubtful |= error == VIDI_OK && (!closed || (uint64_t)inode != of->inode);
+        error = db_get(db, "inode", &inode);
+    db->inode = stat(path, &about) == 0 ? about.st_ino : 0;
+    db->doubtful |= error == VIDI_OK && (!closed || (uint64_t)inode != db->inode);
     return error == VIDI_EABSENT ? VIDI_OK : error;
 }
 
-int db_mark(crawl_db *of, bool closed)
+int db_mark(crawl_db *db, bool closed)
 {
-    int error = db_set(of, "closed", closed);
-    return error ? error : db_set(of, "inode", (int64_t)of->inode);
+    int error = db_set(db, "closed", closed);
+    return error ? error : db_set(db, "inode", (int64_t)db->inode);
 }
 
-bool db_is_doubtful(const crawl_db *of)
+bool db_is_doubtful(const crawl_db *db)
 {
-    return of->doubtful;
+    return db->doubtful;
 }
 
-static int open_inside(crawl_db *of, const char *path, enum db_access access, bool by_level, char *why)
+static int open_inside(crawl_db *db, const char *path, enum db_access access, bool by_level, char *why)
 {
-    int error = db_open_database(&of->sqlite, path, access, &of->doubtful, why);
+    int error = db_open_database(&db->sqlite, path, access, &db->doubtful, why);
     if (error)
         return error;
-    error = frontier_open(&of->urls, of->sqlite, by_level);
+    error = frontier_open(&db->urls, db->sqlite, by_level);
     if (error) {
-        snprintf(why, DB_WHY, "%.160s: %.90s", path, sql_message(of->sqlite));
+        snprintf(why, DB_WHY, "%.160s: %.90s", path, sql_message(db->sqlite));
         return error;
     }
-    sqlite3_rollback_hook(of->sqlite, note_rollback, of);
-    of->read_only = access == DB_READ_ONLY;
-    error = db_load_totals(of);
+    sqlite3_rollback_hook(db->sqlite, note_rollback, db);
+    db->read_only = access == DB_READ_ONLY;
+    error = db_load_totals(db);
     if (!error)
-        error = read_mark(of, path);
-    if (!error && !of->read_only)
-        error = set_levels(of, by_level);
+        error = read_mark(db, path);
+    if (!error && !db->read_only)
+        error = set_levels(db, by_level);
     if (error)
-        snprintf(why, DB_WHY, "%.160s: %.90s", path, db_error(of));
+        snprintf(why, DB_WHY, "%.160s: %.90s", path, db_error(db));
     return error;
 }
 
 int db_open(crawl_db **made, const char *path, enum db_access access, bool by_level, char *why)
 {
     *made = NULL;
-    crawl_db *of = calloc(1, sizeof *of);
-    if (!of) {
+    crawl_db *db = calloc(1, sizeof *db);
+    if (!db) {
         snprintf(why, DB_WHY, "%.160s: out of memory", path);
         return VIDI_EMEMORY;
     }
-    int error = open_inside(of, path, access, by_level, why);
+    int error = open_inside(db, path, access, by_level, why);
     if (error)
-        db_close(of);
+        db_close(db);
     else
-        *made = of;
+        *made = db;
     return error;
 }
 
-void db_close(crawl_db *of)
+void db_close(crawl_db *db)
 {
-    if (!of)
+    if (!db)
         return;
-    if (of->urls)
-        db_rollback(of);
+    if (db->urls)
+        db_rollback(db);
     for (size_t i = 0; i < DB_STATEMENTS; i++)
-        sqlite3_finalize(of->statements[i]);
-    frontier_close(of->urls);
-    if (of->sqlite)
-        sqlite3_rollback_hook(of->sqlite, NULL, NULL);
-    sqlite3_close(of->sqlite);
-    bytes_free(&of->host);
-    free(of);
+        sqlite3_finalize(db->statements[i]);
+    frontier_close(db->urls);
+    if (db->sqlite)
+        sqlite3_rollback_hook(db->sqlite, NULL, NULL);
+    sqlite3_close(db->sqlite);
+    bytes_free(&db->host);
+    free(db);
 }
 
-frontier *db_frontier(crawl_db *of)
+frontier *db_frontier(crawl_db *db)
 {
-    return of->urls;
+    return db->urls;
 }
 
-sqlite3 *db_sqlite(crawl_db *of)
+sqlite3 *db_sqlite(crawl_db *db)
 {
-    return of->sqlite;
+    return db->sqlite;
 }

@@ -45,15 +45,15 @@ enum db_access { DB_WRITE, DB_READ_ONLY };
  * Read only: while another process writes, db_frontier is good for frontier_text and frontier_since.
  */
 int db_open(crawl_db **made, const char *path, enum db_access access, bool by_level, char *why);
-void db_close(crawl_db *of);
+void db_close(crawl_db *db);
 /* The sentence about the last error of the database or its frontier. */
-const char *db_error(const crawl_db *of);
+const char *db_error(const crawl_db *db);
 
-frontier *db_frontier(crawl_db *of);
-sqlite3 *db_sqlite(crawl_db *of); /* for reports and tests */
+frontier *db_frontier(crawl_db *db);
+sqlite3 *db_sqlite(crawl_db *db); /* for reports and tests */
 
 /* VIDI_EBUSY: another process has been writing for five seconds. Readers never block it. */
-int db_begin(crawl_db *of);
+int db_begin(crawl_db *db);
 
 /*
  * Commits and syncs. After an error db_is_open tells what to do:
@@ -62,21 +62,21 @@ int db_begin(crawl_db *of);
  * When the last sync has failed, the transaction may nevertheless be there when the database is opened by the next
  * process. It is never there in part.
  */
-int db_commit(crawl_db *of);
-void db_rollback(crawl_db *of);
+int db_commit(crawl_db *db);
+void db_rollback(crawl_db *db);
 /* Is there a transaction? */
-bool db_is_open(const crawl_db *of);
+bool db_is_open(const crawl_db *db);
 
 /* ---- is it whole? ---- */
 
 /* Marks the database, in a transaction, as one that is being written to, or as one that was left in good order. */
-int db_mark(crawl_db *of, bool closed);
+int db_mark(crawl_db *db, bool closed);
 
 /*
  * Was it left in good order, and is it the same file? If not, it was perhaps copied while it was written to, and
  * db_verify must be asked: a copy may mix pages of different moments.
  */
-bool db_is_doubtful(const crawl_db *of);
+bool db_is_doubtful(const crawl_db *db);
 
 /* Is called with a sentence about each fault. If it does not return 0, that ends the check and is returned. */
 typedef int db_fault(void *context, const char *sentence);
@@ -91,14 +91,14 @@ int db_pages(const char *path, uint64_t *pages, uint64_t *unchecked, db_fault *f
  * Checks the trees, the counts and the queue; `thorough`: indexes, too. VIDI_OK also if `fault` was called. Reads the
  * whole database, and keeps a bit for each URL in memory. Readers may call it while a crawl runs.
  */
-int db_verify(crawl_db *of, bool thorough, db_fault *fault, void *context);
+int db_verify(crawl_db *db, bool thorough, db_fault *fault, void *context);
 
 /* ---- meta ---- */
 
-int db_get(crawl_db *of, const char *name, int64_t *value);    /* VIDI_EABSENT: there is none */
-int db_get_text(crawl_db *of, const char *name, bytes *value); /* appends */
-int db_set(crawl_db *of, const char *name, int64_t value);
-int db_set_text(crawl_db *of, const char *name, vidi_str value);
+int db_get(crawl_db *db, const char *name, int64_t *value);    /* VIDI_EABSENT: there is none */
+int db_get_text(crawl_db *db, const char *name, bytes *value); /* appends */
+int db_set(crawl_db *db, const char *name, int64_t value);
+int db_set_text(crawl_db *db, const char *name, vidi_str value);
 
 /* ---- what became of a URL ---- */
 
@@ -119,9 +119,9 @@ typedef struct db_outcome {
 } db_outcome;
 
 /* Each URL has at most one: a second one is VIDI_EEXIST, and nothing changes. VIDI_EARGUMENT: there is no such URL. */
-int db_outcome_add(crawl_db *of, const db_outcome *outcome);
+int db_outcome_add(crawl_db *db, const db_outcome *outcome);
 /* Does this URL have an outcome? 1, 0 or an error. */
-int db_is_done(crawl_db *of, uint64_t id);
+int db_is_done(crawl_db *db, uint64_t id);
 
 /* ---- hosts ---- */
 
@@ -138,25 +138,25 @@ typedef struct db_host {
     vidi_str robots;        /* the file; ptr NULL: none. On writing, NULL leaves it as it is */
 } db_host;
 
-int db_host_read(crawl_db *of, uint64_t id, db_host *host); /* VIDI_EABSENT: not known yet */
-int db_host_write(crawl_db *of, const db_host *host);
+int db_host_read(crawl_db *db, uint64_t id, db_host *host); /* VIDI_EABSENT: not known yet */
+int db_host_write(crawl_db *db, const db_host *host);
 /* Changes only the number of pages. VIDI_EABSENT: the host is not known yet. */
-int db_host_pages(crawl_db *of, uint64_t id, uint64_t pages);
+int db_host_pages(crawl_db *db, uint64_t id, uint64_t pages);
 
 /* ---- the rest ---- */
 
 /* Adds the seed unless it is there: 1 if it was added, 0 if not, or an error. */
-int db_seed(crawl_db *of, vidi_str url);
+int db_seed(crawl_db *db, vidi_str url);
 /*
  * Seeds that got no response for a reason that may have passed, such as a network that was down or an address that was
  * not permitted then: calls `visit` with the URL of each. Their outcomes then have the reason "again", because the
  * caller makes a new row for each of them.
  */
-int db_seeds_again(crawl_db *of, frontier_visit *visit, void *context);
-int db_skip(crawl_db *of, const char *reason, uint64_t links);
-int db_edge(crawl_db *of, uint64_t target, uint64_t page, vidi_str text);
+int db_seeds_again(crawl_db *db, frontier_visit *visit, void *context);
+int db_skip(crawl_db *db, const char *reason, uint64_t links);
+int db_edge(crawl_db *db, uint64_t target, uint64_t page, vidi_str text);
 /* Counts queries on a path, for traps: *count is how many there have been, with this one. */
-int db_path(crawl_db *of, uint64_t path, uint64_t *count);
+int db_path(crawl_db *db, uint64_t path, uint64_t *count);
 
 /* ---- for reports ---- */
 
@@ -168,11 +168,11 @@ typedef struct db_totals {
     uint64_t hosts;
     uint64_t archived; /* outcomes with a file */
 } db_totals;
-int db_total(crawl_db *of, db_totals *totals);
+int db_total(crawl_db *db, db_totals *totals);
 
 /* Outcomes by reason, and skipped links by reason, in alphabetical order. Not 0 ends the walk and is returned. */
 typedef int db_visit_count(void *context, const char *reason, uint64_t count);
-int db_reasons(crawl_db *of, db_visit_count *visit, void *context);
-int db_skipped(crawl_db *of, db_visit_count *visit, void *context);
+int db_reasons(crawl_db *db, db_visit_count *visit, void *context);
+int db_skipped(crawl_db *db, db_visit_count *visit, void *context);
 
 #endif

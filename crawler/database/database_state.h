@@ -49,15 +49,15 @@ struct crawl_db {
 };
 
 /* Keeps SQLite's sentence about an error, and returns the code. */
-int db_fail(crawl_db *of, int code);
+int db_fail(crawl_db *db, int code);
 /* Prepares a statement. */
-int db_ready(crawl_db *of, enum db_statement which);
+int db_ready(crawl_db *db, enum db_statement which);
 /* The same for what writes: there must be a transaction. */
-int db_ready_to_write(crawl_db *of, enum db_statement which);
+int db_ready_to_write(crawl_db *db, enum db_statement which);
 /* Runs a statement that writes. An error spoils the transaction. */
-int db_write(crawl_db *of, enum db_statement which);
+int db_write(crawl_db *db, enum db_statement which);
 /* Reads the totals as they are in the database. */
-int db_load_totals(crawl_db *of);
+int db_load_totals(crawl_db *db);
 
 /*
  * Opens the file and makes sure that it is a database, with tables and settings. *db must be closed after errors, too.

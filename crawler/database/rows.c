@@ -9,55 +9,55 @@
 /* ---- meta ---- */
 
 /* Steps to the entry. VIDI_OK: its statement stands on it. The caller resets it, also after errors. */
-static int find_meta(crawl_db *of, const char *name)
+static int find_meta(crawl_db *db, const char *name)
 {
-    int error = db_ready(of, DB_GET);
+    int error = db_ready(db, DB_GET);
     if (error)
         return error;
-    sqlite3_stmt *ask = of->statements[DB_GET];
+    sqlite3_stmt *ask = db->statements[DB_GET];
     sql_bind_string(ask, 1, name);
     int result = sqlite3_step(ask);
     if (sql_code(result))
-        return db_fail(of, sql_code(result));
+        return db_fail(db, sql_code(result));
     return result == SQLITE_ROW ? VIDI_OK : VIDI_EABSENT;
 }
 
-int db_get(crawl_db *of, const char *name, int64_t *value)
+int db_get(crawl_db *db, const char *name, int64_t *value)
 {
-    int error = find_meta(of, name);
+    int error = find_meta(db, name);
     if (!error)
-        *value = sqlite3_column_int64(of->statements[DB_GET], 0);
-    sqlite3_reset(of->statements[DB_GET]);
+        *value = sqlite3_column_int64(db->statements[DB_GET], 0);
+    sqlite3_reset(db->statements[DB_GET]);
     return error;
 }
 
-int db_get_text(crawl_db *of, const char *name, bytes *value)
+int db_get_text(crawl_db *db, const char *name, bytes *value)
 {
-    int error = find_meta(of, name);
-    if (!error && bytes_append_str(value, sql_blob(of->statements[DB_GET], 0)))
-        error = db_fail(of, VIDI_EMEMORY);
-    sqlite3_reset(of->statements[DB_GET]);
+    int error = find_meta(db, name);
+    if (!error && bytes_append_str(value, sql_blob(db->statements[DB_GET], 0)))
+        error = db_fail(db, VIDI_EMEMORY);
+    sqlite3_reset(db->statements[DB_GET]);
     return error;
 }
 
-int db_set(crawl_db *of, const char *name, int64_t value)
+int db_set(crawl_db *db, const char *name, int64_t value)
 {
-    int error = db_ready_to_write(of, DB_SET);
+    int error = db_ready_to_write(db, DB_SET);
     if (error)
         return error;
-    sql_bind_string(of->statements[DB_SET], 1, name);
-    sqlite3_bind_int64(of->statements[DB_SET], 2, value);
-    return db_write(of, DB_SET);
+    sql_bind_string(db->statements[DB_SET], 1, name);
+    sqlite3_bind_int64(db->statements[DB_SET], 2, value);
+    return db_write(db, DB_SET);
 }
 
-int db_set_text(crawl_db *of, const char *name, vidi_str value)
+int db_set_text(crawl_db *db, const char *name, vidi_str value)
 {
-    int error = db_ready_to_write(of, DB_SET);
+    int error = db_ready_to_write(db, DB_SET);
     if (error)
         return error;
-    sql_bind_string(of->statements[DB_SET], 1, name);
-    sql_bind_text(of->statements[DB_SET], 2, value);
-    return db_write(of, DB_SET);
+    sql_bind_string(db->statements[DB_SET], 1, name);
+    sql_bind_text(db->statements[DB_SET], 2, value);
+    return db_write(db, DB_SET);
 }
 
 /* ---- outcomes ---- */
@@ -85,40 +85,40 @@ static void bind_outcome(sqlite3_stmt *add, const db_outcome *outcome)
     }
 }
 
-int db_outcome_add(crawl_db *of, const db_outcome *outcome)
+int db_outcome_add(crawl_db *db, const db_outcome *outcome)
 {
-    int error = db_ready_to_write(of, DB_OUTCOME_ADD);
+    int error = db_ready_to_write(db, DB_OUTCOME_ADD);
     if (error)
         return error;
-    if (outcome->id == 0 || outcome->id > frontier_last(of->urls)) {
-        snprintf(of->error, sizeof of->error, "an outcome for a URL that is not in the table");
+    if (outcome->id == 0 || outcome->id > frontier_last(db->urls)) {
+        snprintf(db->error, sizeof db->error, "an outcome for a URL that is not in the table");
         return VIDI_EARGUMENT;
     }
-    bind_outcome(of->statements[DB_OUTCOME_ADD], outcome);
-    error = db_write(of, DB_OUTCOME_ADD);
+    bind_outcome(db->statements[DB_OUTCOME_ADD], outcome);
+    error = db_write(db, DB_OUTCOME_ADD);
     if (error)
         return error;
-    if (sqlite3_changes(of->sqlite) == 0)
+    if (sqlite3_changes(db->sqlite) == 0)
         return VIDI_EEXIST;
-    of->totals.fetched += outcome->reason == NULL;
-    of->totals.failed += outcome->reason != NULL;
-    of->totals.bytes += outcome->bytes;
-    of->totals.archived += outcome->file != NULL;
-    of->totals_changed = true;
+    db->totals.fetched += outcome->reason == NULL;
+    db->totals.failed += outcome->reason != NULL;
+    db->totals.bytes += outcome->bytes;
+    db->totals.archived += outcome->file != NULL;
+    db->totals_changed = true;
     return VIDI_OK;
 }
 
-int db_is_done(crawl_db *of, uint64_t id)
+int db_is_done(crawl_db *db, uint64_t id)
 {
-    int error = db_ready(of, DB_OUTCOME_HAS);
+    int error = db_ready(db, DB_OUTCOME_HAS);
     if (error)
         return error;
-    sqlite3_stmt *ask = of->statements[DB_OUTCOME_HAS];
+    sqlite3_stmt *ask = db->statements[DB_OUTCOME_HAS];
     sql_bind(ask, 1, id);
     int result = sqlite3_step(ask);
     error = sql_code(result);
     if (error)
-        db_fail(of, error);
+        db_fail(db, error);
     sqlite3_reset(ask);
     return error ? error : result == SQLITE_ROW;
 }
@@ -134,28 +134,28 @@ static int keep(bytes *in, vidi_str text, size_t *at)
 }
 
 /* Reads robots.txt of the host behind the other texts. */
-static int read_robots(crawl_db *of, db_host *host, size_t *at)
+static int read_robots(crawl_db *db, db_host *host, size_t *at)
 {
-    int error = db_ready(of, DB_ROBOTS_READ);
+    int error = db_ready(db, DB_ROBOTS_READ);
     if (error)
         return error;
-    sqlite3_stmt *ask = of->statements[DB_ROBOTS_READ];
+    sqlite3_stmt *ask = db->statements[DB_ROBOTS_READ];
     sql_bind(ask, 1, host->id);
     int result = sqlite3_step(ask);
     error = sql_code(result);
     if (result == SQLITE_ROW) {
         host->robots = sql_blob(ask, 0);
-        error = keep(&of->host, host->robots, at);
+        error = keep(&db->host, host->robots, at);
     }
     if (error)
-        db_fail(of, error);
+        db_fail(db, error);
     sqlite3_reset(ask);
     return error;
 }
 
-static int read_host(crawl_db *of, uint64_t id, db_host *host, size_t at[2])
+static int read_host(crawl_db *db, uint64_t id, db_host *host, size_t at[2])
 {
-    sqlite3_stmt *ask = of->statements[DB_HOST_READ];
+    sqlite3_stmt *ask = db->statements[DB_HOST_READ];
     sql_bind(ask, 1, id);
     int result = sqlite3_step(ask), error = result == SQLITE_DONE ? VIDI_EABSENT : sql_code(result);
     if (!error) {
@@ -167,32 +167,32 @@ static int read_host(crawl_db *of, uint64_t id, db_host *host, size_t at[2])
                           .robots_outcome = sqlite3_column_int(ask, 4),
                           .robots_date = sqlite3_column_int64(ask, 5),
                           .robots_reached = sqlite3_column_int64(ask, 6)};
-        of->host.len = 0;
-        error = keep(&of->host, host->origin, &at[0]);
+        db->host.len = 0;
+        error = keep(&db->host, host->origin, &at[0]);
         if (!error && host->parked)
-            error = keep(&of->host, sql_blob(ask, 3), &at[1]);
+            error = keep(&db->host, sql_blob(ask, 3), &at[1]);
     }
     if (error && error != VIDI_EABSENT)
-        db_fail(of, error);
+        db_fail(db, error);
     sqlite3_reset(ask);
     return error;
 }
 
-int db_host_read(crawl_db *of, uint64_t id, db_host *host)
+int db_host_read(crawl_db *db, uint64_t id, db_host *host)
 {
     size_t at[2] = {0}, robots = 0;
-    int error = db_ready(of, DB_HOST_READ);
+    int error = db_ready(db, DB_HOST_READ);
     if (!error)
-        error = read_host(of, id, host, at);
+        error = read_host(db, id, host, at);
     if (!error)
-        error = read_robots(of, host, &robots);
+        error = read_robots(db, host, &robots);
     if (error)
         return error;
-    host->origin.ptr = of->host.ptr + at[0];
+    host->origin.ptr = db->host.ptr + at[0];
     if (host->parked)
-        host->parked = of->host.ptr + at[1];
+        host->parked = db->host.ptr + at[1];
     if (host->robots.ptr)
-        host->robots.ptr = of->host.ptr + robots;
+        host->robots.ptr = db->host.ptr + robots;
     return VIDI_OK;
 }
 
@@ -208,106 +208,106 @@ static void bind_host(sqlite3_stmt *statement, const db_host *host)
     sqlite3_bind_int64(statement, 8, host->robots_reached);
 }
 
-static int write_robots(crawl_db *of, const db_host *host)
+static int write_robots(crawl_db *db, const db_host *host)
 {
-    int error = host->robots.ptr ? db_ready_to_write(of, DB_ROBOTS_WRITE) : VIDI_OK;
+    int error = host->robots.ptr ? db_ready_to_write(db, DB_ROBOTS_WRITE) : VIDI_OK;
     if (error || !host->robots.ptr)
         return error;
-    sql_bind(of->statements[DB_ROBOTS_WRITE], 1, host->id);
-    sql_bind_blob(of->statements[DB_ROBOTS_WRITE], 2, host->robots);
-    return db_write(of, DB_ROBOTS_WRITE);
+    sql_bind(db->statements[DB_ROBOTS_WRITE], 1, host->id);
+    sql_bind_blob(db->statements[DB_ROBOTS_WRITE], 2, host->robots);
+    return db_write(db, DB_ROBOTS_WRITE);
 }
 
-int db_host_write(crawl_db *of, const db_host *host)
+int db_host_write(crawl_db *db, const db_host *host)
 {
-    int error = db_ready_to_write(of, DB_HOST_CHANGE);
+    int error = db_ready_to_write(db, DB_HOST_CHANGE);
     if (error)
         return error;
-    bind_host(of->statements[DB_HOST_CHANGE], host);
-    error = db_write(of, DB_HOST_CHANGE);
-    if (!error && sqlite3_changes(of->sqlite) == 0) {
-        error = db_ready_to_write(of, DB_HOST_ADD);
+    bind_host(db->statements[DB_HOST_CHANGE], host);
+    error = db_write(db, DB_HOST_CHANGE);
+    if (!error && sqlite3_changes(db->sqlite) == 0) {
+        error = db_ready_to_write(db, DB_HOST_ADD);
         if (error)
             return error;
-        bind_host(of->statements[DB_HOST_ADD], host);
-        error = db_write(of, DB_HOST_ADD);
-        of->totals.hosts += error == VIDI_OK;
-        of->totals_changed = true;
+        bind_host(db->statements[DB_HOST_ADD], host);
+        error = db_write(db, DB_HOST_ADD);
+        db->totals.hosts += error == VIDI_OK;
+        db->totals_changed = true;
     }
-    return error ? error : write_robots(of, host);
+    return error ? error : write_robots(db, host);
 }
 
-int db_host_pages(crawl_db *of, uint64_t id, uint64_t pages)
+int db_host_pages(crawl_db *db, uint64_t id, uint64_t pages)
 {
-    int error = db_ready_to_write(of, DB_HOST_PAGES);
+    int error = db_ready_to_write(db, DB_HOST_PAGES);
     if (error)
         return error;
-    sql_bind(of->statements[DB_HOST_PAGES], 1, id);
-    sql_bind(of->statements[DB_HOST_PAGES], 2, pages);
-    error = db_write(of, DB_HOST_PAGES);
-    return error || sqlite3_changes(of->sqlite) ? error : VIDI_EABSENT;
+    sql_bind(db->statements[DB_HOST_PAGES], 1, id);
+    sql_bind(db->statements[DB_HOST_PAGES], 2, pages);
+    error = db_write(db, DB_HOST_PAGES);
+    return error || sqlite3_changes(db->sqlite) ? error : VIDI_EABSENT;
 }
 
 /* ---- the rest ---- */
 
-int db_seed(crawl_db *of, vidi_str url)
+int db_seed(crawl_db *db, vidi_str url)
 {
-    int error = db_ready_to_write(of, DB_SEED);
+    int error = db_ready_to_write(db, DB_SEED);
     if (error)
         return error;
-    sql_bind_text(of->statements[DB_SEED], 1, url);
-    error = db_write(of, DB_SEED);
-    return error ? error : sqlite3_changes(of->sqlite) > 0;
+    sql_bind_text(db->statements[DB_SEED], 1, url);
+    error = db_write(db, DB_SEED);
+    return error ? error : sqlite3_changes(db->sqlite) > 0;
 }
 
-int db_seeds_again(crawl_db *of, frontier_visit *visit, void *context)
+int db_seeds_again(crawl_db *db, frontier_visit *visit, void *context)
 {
-    int result = SQLITE_DONE, stop = 0, error = db_ready_to_write(of, DB_SEEDS_FAILED);
+    int result = SQLITE_DONE, stop = 0, error = db_ready_to_write(db, DB_SEEDS_FAILED);
     if (!error)
-        error = db_ready_to_write(of, DB_SEEDS_AGAIN);
+        error = db_ready_to_write(db, DB_SEEDS_AGAIN);
     if (error)
         return error;
-    sqlite3_stmt *ask = of->statements[DB_SEEDS_FAILED];
+    sqlite3_stmt *ask = db->statements[DB_SEEDS_FAILED];
     sql_bind(ask, 1, FRONTIER_SEED);
     while (!stop && (result = sqlite3_step(ask)) == SQLITE_ROW)
         stop = visit(context, sql_number(ask, 0), sql_blob(ask, 1));
     error = sql_code(result);
     if (error)
-        db_fail(of, error);
+        db_fail(db, error);
     sqlite3_reset(ask);
     if (stop || error)
         return stop ? stop : error;
-    sql_bind(of->statements[DB_SEEDS_AGAIN], 1, FRONTIER_SEED);
-    return db_write(of, DB_SEEDS_AGAIN);
+    sql_bind(db->statements[DB_SEEDS_AGAIN], 1, FRONTIER_SEED);
+    return db_write(db, DB_SEEDS_AGAIN);
 }
 
-int db_skip(crawl_db *of, const char *reason, uint64_t links)
+int db_skip(crawl_db *db, const char *reason, uint64_t links)
 {
-    int error = links ? db_ready_to_write(of, DB_SKIP) : VIDI_OK;
+    int error = links ? db_ready_to_write(db, DB_SKIP) : VIDI_OK;
     if (error || links == 0)
         return error;
-    sql_bind_string(of->statements[DB_SKIP], 1, reason);
-    sql_bind(of->statements[DB_SKIP], 2, links);
-    return db_write(of, DB_SKIP);
+    sql_bind_string(db->statements[DB_SKIP], 1, reason);
+    sql_bind(db->statements[DB_SKIP], 2, links);
+    return db_write(db, DB_SKIP);
 }
 
-int db_edge(crawl_db *of, uint64_t target, uint64_t page, vidi_str text)
+int db_edge(crawl_db *db, uint64_t target, uint64_t page, vidi_str text)
 {
-    int error = db_ready_to_write(of, DB_EDGE);
+    int error = db_ready_to_write(db, DB_EDGE);
     if (error)
         return error;
-    sql_bind(of->statements[DB_EDGE], 1, target);
-    sql_bind(of->statements[DB_EDGE], 2, page);
-    sql_bind_text(of->statements[DB_EDGE], 3, text);
-    return db_write(of, DB_EDGE);
+    sql_bind(db->statements[DB_EDGE], 1, target);
+    sql_bind(db->statements[DB_EDGE], 2, page);
+    sql_bind_text(db->statements[DB_EDGE], 3, text);
+    return db_write(db, DB_EDGE);
 }
 
-int db_path(crawl_db *of, uint64_t path, uint64_t *count)
+int db_path(crawl_db *db, uint64_t path, uint64_t *count)
 {
-    int error = db_ready_to_write(of, DB_PATH);
+    int error = db_ready_to_write(db, DB_PATH);
     if (error)
         return error;
-    sqlite3_stmt *add = of->statements[DB_PATH];
+    sqlite3_stmt *add = db->statements[DB_PATH];
     sql_bind(add, 1, path);
     int result = sqlite3_step(add);
     if (result == SQLITE_ROW) {
@@ -316,19 +316,19 @@ int db_path(crawl_db *of, uint64_t path, uint64_t *count)
     }
     error = sql_code(result);
     if (error)
-        of->spoiled = db_fail(of, error);
+        db->spoiled = db_fail(db, error);
     sqlite3_reset(add);
     return error;
 }
 
 /* ---- reports ---- */
 
-static int visit_counts(crawl_db *of, enum db_statement which, db_visit_count *visit, void *context)
+static int visit_counts(crawl_db *db, enum db_statement which, db_visit_count *visit, void *context)
 {
-    int error = db_ready(of, which), result = SQLITE_DONE, stop = 0;
+    int error = db_ready(db, which), result = SQLITE_DONE, stop = 0;
     if (error)
         return error;
-    sqlite3_stmt *ask = of->statements[which];
+    sqlite3_stmt *ask = db->statements[which];
     while (!stop && (result = sqlite3_step(ask)) == SQLITE_ROW) {
         const char *reason = sql_text(ask, 0).ptr;
         if (!reason)
@@ -337,17 +337,17 @@ static int visit_counts(crawl_db *of, enum db_statement which, db_visit_count *v
     }
     error = result == SQLITE_ROW && !stop ? VIDI_EMEMORY : sql_code(result);
     if (error)
-        db_fail(of, error);
+        db_fail(db, error);
     sqlite3_reset(ask);
     return stop ? stop : error;
 }
 
-int db_reasons(crawl_db *of, db_visit_count *visit, void *context)
+int db_reasons(crawl_db *db, db_visit_count *visit, void *context)
 {
-    return visit_counts(of, DB_REASONS, visit, context);
+    return visit_counts(db, DB_REASONS, visit, context);
 }
 
-int db_skipped(crawl_db *of, db_visit_count *visit, void *context)
+int db_skipped(crawl_db *db, db_visit_count *visit, void *context)
 {
-    return visit_counts(of, DB_SKIPPED, visit, context);
+    return visit_counts(db, DB_SKIPPED, visit, context);
 }

@@ -19,7 +19,7 @@ enum { SENTENCE = 256 };
 
 /* Faults go to the visitor; `stop` is what it has returned. */
 typedef struct verifying {
-    crawl_db *of;
+    crawl_db *db;
     db_fault *fault;
     void *context;
     int stop;
@@ -45,7 +45,7 @@ static int check_trees(verifying *self, bool thorough)
 {
     sqlite3_stmt *ask = NULL;
     int result = SQLITE_DONE;
-    int error = sql_prepare(self->of->sqlite, &ask, thorough ? "PRAGMA integrity_check(10)" : "PRAGMA quick_check(1)");
+    int error = sql_prepare(self->db->sqlite, &ask, thorough ? "PRAGMA integrity_check(10)" : "PRAGMA quick_check(1)");
 
     while (!error && !self->stop && (result = sqlite3_step(ask)) == SQLITE_ROW) {
         const char *said = sql_text(ask, 0).ptr;
@@ -57,7 +57,7 @@ static int check_trees(verifying *self, bool thorough)
     if (!error && result != SQLITE_ROW)
         error = sql_code(result);
     sqlite3_finalize(ask);
-    return error ? db_fail(self->of, error) : VIDI_OK;
+    return error ? db_fail(self->db, error) : VIDI_OK;
 }
 
 /* ---- rows and totals ---- */
@@ -85,7 +85,7 @@ static const struct {
 static int ask(verifying *self, const char *text, int64_t *value, bool *found)
 {
     sqlite3_stmt *statement = NULL;
-    int error = sql_prepare(self->of->sqlite, &statement, text);
+    int error = sql_prepare(self->db->sqlite, &statement, text);
 
     if (!error) {
         int result = sqlite3_step(statement);
@@ -94,7 +94,7 @@ static int ask(verifying *self, const char *text, int64_t *value, bool *found)
         error = sql_code(result);
     }
     sqlite3_finalize(statement);
-    return error ? db_fail(self->of, error) : VIDI_OK;
+    return error ? db_fail(self->db, error) : VIDI_OK;
 }
 
 static int check_sums(verifying *self)
@@ -129,7 +129,7 @@ static int count_missing(verifying *self)
     sqlite3_stmt *open = NULL;
     int result = SQLITE_DONE;
     uint64_t missing = 0, first = 0;
-    int error = sql_prepare(self->of->sqlite, &open,
+    int error = sql_prepare(self->db->sqlite, &open,
                             "SELECT id FROM urls WHERE id <= ?1 AND id NOT IN (SELECT id FROM outcomes) ORDER BY id");
 
     if (!error)
@@ -146,12 +146,12 @@ static int count_missing(verifying *self)
     if (missing > 0)
         tell(self, "%" PRIu64 " URLs have no outcome and are not in the queue; the first is number %" PRIu64, missing,
              first);
-    return error ? db_fail(self->of, error) : VIDI_OK;
+    return error ? db_fail(self->db, error) : VIDI_OK;
 }
 
 static int check_queue(verifying *self)
 {
-    frontier *urls = self->of->urls;
+    frontier *urls = self->db->urls;
 
     self->sorted = frontier_last(urls) - frontier_unsorted(urls);
     self->queued = calloc(1, (size_t)(self->sorted / 8 + 1));
@@ -179,21 +179,21 @@ int db_pages(const char *path, uint64_t *pages, uint64_t *unchecked, db_fault *f
     return fault(context, sentence);
 }
 
-int db_verify(crawl_db *of, bool thorough, db_fault *fault, void *context)
+int db_verify(crawl_db *db, bool thorough, db_fault *fault, void *context)
 {
-    verifying self = {.of = of, .fault = fault, .context = context};
-    int error = sql_execute(of->sqlite, "SAVEPOINT verify"); /* all is of one moment */
+    verifying self = {.db = db, .fault = fault, .context = context};
+    int error = sql_execute(db->sqlite, "SAVEPOINT verify"); /* all is of one moment */
 
     if (error)
-        return db_fail(of, error);
-    frontier_forget(of->urls);
+        return db_fail(db, error);
+    frontier_forget(db->urls);
     error = check_trees(&self, thorough);
     if (!error && !self.stop)
         error = check_sums(&self);
     if (!error && !self.stop)
-        error = frontier_refresh(of->urls);
+        error = frontier_refresh(db->urls);
     if (!error && !self.stop)
         error = check_queue(&self);
-    sql_execute(of->sqlite, "RELEASE verify");
+    sql_execute(db->sqlite, "RELEASE verify");
     return self.stop ? self.stop : error;
 }

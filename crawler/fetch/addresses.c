@@ -171,18 +171,18 @@ int fetch_guard_open(fetch_guard *made, const fetch_options *options)
     return VIDI_OK;
 }
 
-void fetch_guard_close(fetch_guard *of)
+void fetch_guard_close(fetch_guard *guard)
 {
-    free(of->nets);
-    *of = (fetch_guard){0};
+    free(guard->nets);
+    *guard = (fetch_guard){0};
 }
 
-bool fetch_guard_permits(const fetch_guard *of, const fetch_address *address)
+bool fetch_guard_permits(const fetch_guard *guard, const fetch_address *address)
 {
-    for (size_t i = 0; i < of->net_count; i++)
-        if (fetch_net_has(&of->nets[i], address))
+    for (size_t i = 0; i < guard->net_count; i++)
+        if (fetch_net_has(&guard->nets[i], address))
             return true;
-    return of->allow_public && fetch_address_is_public(address);
+    return guard->allow_public && fetch_address_is_public(address);
 }
 
 void fetch_guard_explain(const fetch_address *address, char *why)

@@ -60,100 +60,100 @@ static int compare(const void *a, const void *b)
 
 /* ---- names with an answer, by age ---- */
 
-static void push_newest(dns_cache *of, name *one)
+static void push_newest(dns_cache *cache, name *one)
 {
-    one->older = of->newest;
+    one->older = cache->newest;
     one->newer = NULL;
-    if (of->newest)
-        of->newest->newer = one;
+    if (cache->newest)
+        cache->newest->newer = one;
     else
-        of->oldest = one;
-    of->newest = one;
-    of->count++;
+        cache->oldest = one;
+    cache->newest = one;
+    cache->count++;
 }
 
-static void unlink_name(dns_cache *of, name *one)
+static void unlink_name(dns_cache *cache, name *one)
 {
     if (one->older)
         one->older->newer = one->newer;
     else
-        of->oldest = one->newer;
+        cache->oldest = one->newer;
     if (one->newer)
         one->newer->older = one->older;
     else
-        of->newest = one->older;
-    of->count--;
+        cache->newest = one->older;
+    cache->count--;
 }
 
-static void forget_oldest(dns_cache *of)
+static void forget_oldest(dns_cache *cache)
 {
-    name *one = of->oldest;
+    name *one = cache->oldest;
 
-    unlink_name(of, one);
-    tdelete(one, &of->tree, compare);
+    unlink_name(cache, one);
+    tdelete(one, &cache->tree, compare);
     free(one);
 }
 
 /* ---- answers ---- */
 
-static int64_t now(const dns_cache *of)
+static int64_t now(const dns_cache *cache)
 {
-    return of->clock.now(of->clock.context);
+    return cache->clock.now(cache->clock.context);
 }
 
-static void answer(dns_cache *of, question *one, const name *with)
+static void answer(dns_cache *cache, question *one, const name *with)
 {
     one->address = with->address;
     one->failure = with->failure;
     one->may_pass = with->failure == FETCH_NAME && resolver_may_pass(with->lookup.count);
     if (with->failure == FETCH_NAME)
-        fetch_explain(one->why, "%s", resolver_problem(of->resolver, with->lookup.count));
+        fetch_explain(one->why, "%s", resolver_problem(cache->resolver, with->lookup.count));
     else if (with->failure == FETCH_ADDRESS)
         fetch_guard_explain(&with->address, one->why);
-    queue_put(&of->answered, &one->link);
+    queue_put(&cache->answered, &one->link);
 }
 
 /* The place of the first permitted address, searched from `from` on and then from the start; -1: there is none. */
-static int find_permitted(const dns_cache *of, const name *one, int from)
+static int find_permitted(const dns_cache *cache, const name *one, int from)
 {
     for (int i = 0; i < one->found; i++) {
         int at = (from + i) % one->found;
-        if (fetch_guard_permits(of->guard, &one->lookup.found[at]))
+        if (fetch_guard_permits(cache->guard, &one->lookup.found[at]))
             return at;
     }
     return -1;
 }
 
 /* Chooses the first address that is permitted; if none is, the first one tells why. */
-static void choose(const dns_cache *of, name *one)
+static void choose(const dns_cache *cache, name *one)
 {
     int count = one->lookup.count;
 
     one->found = count < 0 ? 0 : count < RESOLVER_ADDRESSES ? count : RESOLVER_ADDRESSES;
-    one->chosen = find_permitted(of, one, 0);
+    one->chosen = find_permitted(cache, one, 0);
     one->failure = one->chosen >= 0 ? FETCH_FINE : one->found ? FETCH_ADDRESS : FETCH_NAME;
     one->address = one->found ? one->lookup.found[one->chosen >= 0 ? one->chosen : 0] : (fetch_address){0};
 }
 
-static void take_over(dns_cache *of, name *one)
+static void take_over(dns_cache *cache, name *one)
 {
-    choose(of, one);
+    choose(cache, one);
     one->is_asked = false;
     one->has_answer = true;
-    one->expires = now(of) + (one->failure == FETCH_FINE ? DNS_CACHE_GOOD_MS : DNS_CACHE_BAD_MS);
-    push_newest(of, one);
+    one->expires = now(cache) + (one->failure == FETCH_FINE ? DNS_CACHE_GOOD_MS : DNS_CACHE_BAD_MS);
+    push_newest(cache, one);
     while (one->questions.first)
-        answer(of, take_question(&one->questions), one);
-    if (of->count > DNS_CACHE_MOST)
-        forget_oldest(of);
+        answer(cache, take_question(&one->questions), one);
+    if (cache->count > DNS_CACHE_MOST)
+        forget_oldest(cache);
 }
 
-void dns_cache_collect(dns_cache *of)
+void dns_cache_collect(dns_cache *cache)
 {
-    queue done = resolver_take(of->resolver);
+    queue done = resolver_take(cache->resolver);
 
     while (done.first)
-        take_over(of, QUEUE_ITEM(queue_take(&done), name, lookup.link));
+        take_over(cache, QUEUE_ITEM(queue_take(&done), name, lookup.link));
 }
 
 /* ---- questions ---- */
@@ -168,50 +168,50 @@ static name *make_name(vidi_str host)
 }
 
 /* The name of a host; made if it is not there. NULL: no memory. */
-static name *get(dns_cache *of, vidi_str host)
+static name *get(dns_cache *cache, vidi_str host)
 {
     name *one = make_name(host);
 
     if (!one)
         return NULL;
-    name **found = tsearch(one, &of->tree, compare);
+    name **found = tsearch(one, &cache->tree, compare);
     if (!found || *found != one)
         free(one);
     return found ? *found : NULL;
 }
 
-static void look_up(dns_cache *of, name *one)
+static void look_up(dns_cache *cache, name *one)
 {
     one->is_asked = true;
     one->lookup = (resolver_lookup){.host = one->host};
-    resolver_begin(of->resolver, &one->lookup);
+    resolver_begin(cache->resolver, &one->lookup);
 }
 
-static int ask_resolver(dns_cache *of, vidi_str host, question *asked)
+static int ask_resolver(dns_cache *cache, vidi_str host, question *asked)
 {
-    name *one = get(of, host);
+    name *one = get(cache, host);
 
     if (!one)
         return VIDI_EMEMORY;
-    if (one->has_answer && one->expires > now(of)) {
-        answer(of, asked, one);
+    if (one->has_answer && one->expires > now(cache)) {
+        answer(cache, asked, one);
         return VIDI_OK;
     }
     if (one->has_answer) {
-        unlink_name(of, one);
+        unlink_name(cache, one);
         one->has_answer = false;
     }
     queue_put(&one->questions, &asked->link);
     if (!one->is_asked)
-        look_up(of, one);
+        look_up(cache, one);
     return VIDI_OK;
 }
 
 /* A host that is an address, or cannot be a name. False: it must be looked up. */
-static bool answer_at_once(dns_cache *of, vidi_str host, question *asked)
+static bool answer_at_once(dns_cache *cache, vidi_str host, question *asked)
 {
     if (fetch_address_parse(host, &asked->address)) {
-        if (!fetch_guard_permits(of->guard, &asked->address)) {
+        if (!fetch_guard_permits(cache->guard, &asked->address)) {
             asked->failure = FETCH_ADDRESS;
             fetch_guard_explain(&asked->address, asked->why);
         }
@@ -221,29 +221,29 @@ static bool answer_at_once(dns_cache *of, vidi_str host, question *asked)
     } else {
         return false;
     }
-    queue_put(&of->answered, &asked->link);
+    queue_put(&cache->answered, &asked->link);
     return true;
 }
 
-int dns_cache_ask(dns_cache *of, vidi_str host, void *item)
+int dns_cache_ask(dns_cache *cache, vidi_str host, void *item)
 {
     question *asked = calloc(1, sizeof *asked);
 
     if (!asked)
         return VIDI_EMEMORY;
     asked->item = item;
-    if (!answer_at_once(of, host, asked) && ask_resolver(of, host, asked) != VIDI_OK) {
+    if (!answer_at_once(cache, host, asked) && ask_resolver(cache, host, asked) != VIDI_OK) {
         free(asked);
         return VIDI_EMEMORY;
     }
-    of->running++;
+    cache->running++;
     return VIDI_OK;
 }
 
 /* If there is no memory to look for it, the address stays as it is. */
-void dns_cache_avoid(dns_cache *of, vidi_str host, const fetch_address *address)
+void dns_cache_avoid(dns_cache *cache, vidi_str host, const fetch_address *address)
 {
-    name *key = make_name(host), **found = key ? tfind(key, &of->tree, compare) : NULL;
+    name *key = make_name(host), **found = key ? tfind(key, &cache->tree, compare) : NULL;
 
     free(key);
     if (!found || !(*found)->has_answer || (*found)->failure != FETCH_FINE)
@@ -251,57 +251,57 @@ void dns_cache_avoid(dns_cache *of, vidi_str host, const fetch_address *address)
     name *one = *found;
     if (address->length != one->address.length || memcmp(address->bytes, one->address.bytes, address->length) != 0)
         return;
-    one->chosen = find_permitted(of, one, one->chosen + 1);
+    one->chosen = find_permitted(cache, one, one->chosen + 1);
     one->address = one->lookup.found[one->chosen];
 }
 
-bool dns_cache_has_next(const dns_cache *of)
+bool dns_cache_has_next(const dns_cache *cache)
 {
-    return of->answered.first != NULL;
+    return cache->answered.first != NULL;
 }
 
-bool dns_cache_next(dns_cache *of, fetch_event *event)
+bool dns_cache_next(dns_cache *cache, fetch_event *event)
 {
-    if (!of->answered.first)
+    if (!cache->answered.first)
         return false;
-    question *one = take_question(&of->answered);
+    question *one = take_question(&cache->answered);
     *event =
         (fetch_event){.kind = FETCH_RESOLVED, .item = one->item, .failure = one->failure, .may_pass = one->may_pass};
     if (one->failure == FETCH_FINE)
         event->address = one->address;
     memcpy(event->why, one->why, sizeof event->why);
     free(one);
-    of->running--;
+    cache->running--;
     return true;
 }
 
-size_t dns_cache_running(const dns_cache *of)
+size_t dns_cache_running(const dns_cache *cache)
 {
-    return of->running;
+    return cache->running;
 }
 
-int dns_cache_fd(const dns_cache *of)
+int dns_cache_fd(const dns_cache *cache)
 {
-    return resolver_fd(of->resolver);
+    return resolver_fd(cache->resolver);
 }
 
 /* ---- opening and closing ---- */
 
 int dns_cache_open(dns_cache **made, const fetch_options *options, const fetch_guard *guard)
 {
-    dns_cache *of = calloc(1, sizeof *of);
+    dns_cache *cache = calloc(1, sizeof *cache);
 
     *made = NULL;
-    if (!of)
+    if (!cache)
         return VIDI_EMEMORY;
-    of->guard = guard;
-    of->clock = options->clock ? *options->clock : crawl_clock_real;
-    int error = resolver_open(&of->resolver, options->resolver, options->resolver_context);
+    cache->guard = guard;
+    cache->clock = options->clock ? *options->clock : crawl_clock_real;
+    int error = resolver_open(&cache->resolver, options->resolver, options->resolver_context);
     if (error) {
-        free(of);
+        free(cache);
         return error;
     }
-    *made = of;
+    *made = cache;
     return VIDI_OK;
 }
 
@@ -319,12 +319,12 @@ static void free_name(void *node)
     free(one);
 }
 
-void dns_cache_close(dns_cache *of)
+void dns_cache_close(dns_cache *cache)
 {
-    if (!of)
+    if (!cache)
         return;
-    resolver_close(of->resolver);
-    tdestroy(of->tree, free_name);
-    free_questions(&of->answered);
-    free(of);
+    resolver_close(cache->resolver);
+    tdestroy(cache->tree, free_name);
+    free_questions(&cache->answered);
+    free(cache);
 }

@@ -71,7 +71,7 @@ static exchange *take_exchange(queue *from)
 /* libcurl's interest in a socket has changed. */
 static int on_interest(CURL *easy, curl_socket_t fd, int what, void *context, void *socket_context)
 {
-    downloader *of = context;
+    downloader *downloader = context;
     uint32_t events = 0;
     char *by = NULL;
 
@@ -80,326 +80,328 @@ static int on_interest(CURL *easy, curl_socket_t fd, int what, void *context, vo
         events = (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
         curl_easy_getinfo(easy, CURLINFO_PRIVATE, &by);
     }
-    int error = sockets_want(&of->sockets, fd, events, by);
+    int error = sockets_want(&downloader->sockets, fd, events, by);
     if (error)
-        of->error = error;
+        downloader->error = error;
     return error ? -1 : 0;
 }
 
 static int on_close(void *context, curl_socket_t fd)
 {
-    downloader *of = context;
+    downloader *downloader = context;
 
-    sockets_forget(&of->sockets, fd);
+    sockets_forget(&downloader->sockets, fd);
     return close(fd);
 }
 
 static int on_timer(CURLM *multi, long ms, void *context)
 {
-    downloader *of = context;
+    downloader *downloader = context;
 
     (void)multi;
-    of->timer_at = ms < 0 ? NEVER : ms == 0 ? 0 : fetch_now_us() + (int64_t)ms * 1000;
+    downloader->timer_at = ms < 0 ? NEVER : ms == 0 ? 0 : fetch_now_us() + (int64_t)ms * 1000;
     return 0;
 }
 
 /* ---- carriers ---- */
 
 /* A free carrier with a new handle. NULL: all are busy, or there is no memory for another handle. */
-static carrier *free_carrier(downloader *of)
+static carrier *free_carrier(downloader *downloader)
 {
-    carrier *by = of->free;
+    carrier *by = downloader->free;
 
     if (!by)
         return NULL;
     by->easy = curl_easy_init();
     if (!by->easy)
         return NULL;
-    by->rules = &of->rules;
-    by->load = &of->load;
-    by->sockets = &of->sockets;
+    by->rules = &downloader->rules;
+    by->load = &downloader->load;
+    by->sockets = &downloader->sockets;
     curl_easy_setopt(by->easy, CURLOPT_PRIVATE, by);
     curl_easy_setopt(by->easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
-    curl_easy_setopt(by->easy, CURLOPT_CLOSESOCKETDATA, of);
-    of->free = by->next_free;
-    of->busy++;
+    curl_easy_setopt(by->easy, CURLOPT_CLOSESOCKETDATA, downloader);
+    downloader->free = by->next_free;
+    downloader->busy++;
     return by;
 }
 
 /* Next time, another address of the host may do better. */
-static void avoid_address(downloader *of, const exchange *with)
+static void avoid_address(downloader *downloader, const exchange *with)
 {
     url_parts url;
 
     if (url_split((vidi_str){with->origin, strlen(with->origin)}, &url))
-        dns_cache_avoid(of->dns, url.host, &with->response.address);
+        dns_cache_avoid(downloader->dns, url.host, &with->response.address);
 }
 
-static void release(downloader *of, carrier *by)
+static void release(downloader *downloader, carrier *by)
 {
     exchange *with = by->with;
 
     if (by->unreachable)
-        avoid_address(of, with);
+        avoid_address(downloader, with);
     with->response.took_us = fetch_now_us() - by->began;
     exchange_drop_request(with);
-    queue_put(&of->done, &with->link);
+    queue_put(&downloader->done, &with->link);
     curl_easy_cleanup(by->easy);
     by->easy = NULL;
     by->with = NULL;
-    by->next_free = of->free;
-    of->free = by;
-    of->busy--;
+    by->next_free = downloader->free;
+    downloader->free = by;
+    downloader->busy--;
 }
 
-static void begin(downloader *of, carrier *by, exchange *with)
+static void begin(downloader *downloader, carrier *by, exchange *with)
 {
-    int64_t first = of->rules.silence_ms < of->rules.total_ms ? of->rules.silence_ms : of->rules.total_ms;
+    int64_t first = downloader->rules.silence_ms < downloader->rules.total_ms ? downloader->rules.silence_ms
+                                                                              : downloader->rules.total_ms;
 
-    with->response.date = of->rules.clock.date(of->rules.clock.context);
-    if (carrier_take(by, with) != VIDI_OK || curl_multi_add_handle(of->multi, by->easy) != CURLM_OK) {
+    with->response.date = downloader->rules.clock.date(downloader->rules.clock.context);
+    if (carrier_take(by, with) != VIDI_OK || curl_multi_add_handle(downloader->multi, by->easy) != CURLM_OK) {
         carrier_finish(by, CURLE_OUT_OF_MEMORY);
-        release(of, by);
+        release(downloader, by);
         return;
     }
-    if (by->began + first * 1000 < of->check_at)
-        of->check_at = by->began + first * 1000;
+    if (by->began + first * 1000 < downloader->check_at)
+        downloader->check_at = by->began + first * 1000;
 }
 
-static int begin_waiting(downloader *of)
+static int begin_waiting(downloader *downloader)
 {
-    while (of->waiting.first) {
-        carrier *by = free_carrier(of);
+    while (downloader->waiting.first) {
+        carrier *by = free_carrier(downloader);
         if (!by)
-            return of->busy ? VIDI_OK : VIDI_EMEMORY;
-        begin(of, by, take_exchange(&of->waiting));
+            return downloader->busy ? VIDI_OK : VIDI_EMEMORY;
+        begin(downloader, by, take_exchange(&downloader->waiting));
     }
     return VIDI_OK;
 }
 
 /* ---- the loop ---- */
 
-static void collect_done(downloader *of)
+static void collect_done(downloader *downloader)
 {
     int left;
 
-    for (CURLMsg *message; (message = curl_multi_info_read(of->multi, &left));) {
+    for (CURLMsg *message; (message = curl_multi_info_read(downloader->multi, &left));) {
         carrier *by = NULL;
         CURLcode result = message->data.result;
         if (message->msg != CURLMSG_DONE)
             continue;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&by);
         carrier_finish(by, result);
-        curl_multi_remove_handle(of->multi, by->easy);
-        release(of, by);
+        curl_multi_remove_handle(downloader->multi, by->easy);
+        release(downloader, by);
     }
 }
 
 /* Bodies that had to wait go on when there is room, or one of them when it is its turn. */
-static void resume_paused(downloader *of)
+static void resume_paused(downloader *downloader)
 {
-    of->check_at = 0; /* their time runs again */
-    for (size_t i = 0; i < of->carrier_count; i++) {
-        if (of->load.leader && of->load.held >= of->load.limit)
+    downloader->check_at = 0; /* their time runs again */
+    for (size_t i = 0; i < downloader->carrier_count; i++) {
+        if (downloader->load.leader && downloader->load.held >= downloader->load.limit)
             return;
-        if (of->carriers[i].with && of->carriers[i].paused_at)
-            carrier_resume(&of->carriers[i]);
+        if (downloader->carriers[i].with && downloader->carriers[i].paused_at)
+            carrier_resume(&downloader->carriers[i]);
     }
 }
 
 /* Ends an exchange that is not complete, and its connection. */
-static void cut_off(downloader *of, carrier *by)
+static void cut_off(downloader *downloader, carrier *by)
 {
-    curl_multi_remove_handle(of->multi, by->easy);
-    release(of, by);
+    curl_multi_remove_handle(downloader->multi, by->easy);
+    release(downloader, by);
 }
 
 /* Ends exchanges that take too long, and finds out when to look again. */
-static void check_times(downloader *of)
+static void check_times(downloader *downloader)
 {
-    int64_t silence = of->rules.silence_ms * 1000, total = of->rules.total_ms * 1000;
+    int64_t silence = downloader->rules.silence_ms * 1000, total = downloader->rules.total_ms * 1000;
 
-    if (of->now < of->check_at)
+    if (downloader->now < downloader->check_at)
         return;
-    of->check_at = NEVER;
-    for (size_t i = 0; i < of->carrier_count; i++) {
-        carrier *by = &of->carriers[i];
+    downloader->check_at = NEVER;
+    for (size_t i = 0; i < downloader->carrier_count; i++) {
+        carrier *by = &downloader->carriers[i];
         if (!by->with)
             continue;
         int64_t silent_at = by->paused_at ? NEVER : by->heard + silence;
         int64_t over_at = by->paused_at ? NEVER : by->began + by->waited + total;
         int64_t due = silent_at < over_at ? silent_at : over_at;
-        if (due > of->now) {
-            of->check_at = due < of->check_at ? due : of->check_at;
+        if (due > downloader->now) {
+            downloader->check_at = due < downloader->check_at ? due : downloader->check_at;
             continue;
         }
         if (due == silent_at)
-            carrier_give_up(by, FETCH_TIMEOUT, "no byte for %lld ms", (long long)of->rules.silence_ms);
+            carrier_give_up(by, FETCH_TIMEOUT, "no byte for %lld ms", (long long)downloader->rules.silence_ms);
         else
-            carrier_give_up(by, FETCH_TIMEOUT, "not complete after %lld ms", (long long)of->rules.total_ms);
-        cut_off(of, by);
+            carrier_give_up(by, FETCH_TIMEOUT, "not complete after %lld ms", (long long)downloader->rules.total_ms);
+        cut_off(downloader, by);
     }
 }
 
-static int run_libcurl(downloader *of, curl_socket_t fd, int what)
+static int run_libcurl(downloader *downloader, curl_socket_t fd, int what)
 {
     int running;
-    CURLMcode result = curl_multi_socket_action(of->multi, fd, what, &running);
+    CURLMcode result = curl_multi_socket_action(downloader->multi, fd, what, &running);
 
-    if (of->error)
-        return of->error;
+    if (downloader->error)
+        return downloader->error;
     return result == CURLM_OK ? VIDI_OK : result == CURLM_OUT_OF_MEMORY ? VIDI_EMEMORY : VIDI_ESYSTEM;
 }
 
-static int run_timer(downloader *of)
+static int run_timer(downloader *downloader)
 {
-    if (of->timer_at > of->now)
+    if (downloader->timer_at > downloader->now)
         return VIDI_OK;
-    of->timer_at = NEVER;
-    return run_libcurl(of, CURL_SOCKET_TIMEOUT, 0);
+    downloader->timer_at = NEVER;
+    return run_libcurl(downloader, CURL_SOCKET_TIMEOUT, 0);
 }
 
-static int on_socket(downloader *of, int fd, uint32_t events)
+static int on_socket(downloader *downloader, int fd, uint32_t events)
 {
     int what = (events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
                (events & EPOLLERR ? CURL_CSELECT_ERR : 0);
-    const socket_watch *watch = sockets_happened(&of->sockets, fd);
+    const socket_watch *watch = sockets_happened(&downloader->sockets, fd);
 
     if (!watch)
         return VIDI_OK;
     carrier *by = watch->owner;
     if (by && by->with && carrier_is_fooled(by, fd)) {
         carrier_give_up(by, FETCH_BROKEN, "nothing comes but framing");
-        cut_off(of, by);
+        cut_off(downloader, by);
         return VIDI_OK;
     }
     if (by)
-        by->heard = of->now;
-    return run_libcurl(of, fd, what);
+        by->heard = downloader->now;
+    return run_libcurl(downloader, fd, what);
 }
 
-static int on_event(downloader *of, const struct epoll_event *event)
+static int on_event(downloader *downloader, const struct epoll_event *event)
 {
     int fd = event->data.fd;
     uint64_t count;
 
-    if (fd == of->wake) {
+    if (fd == downloader->wake) {
         (void)!read(fd, &count, sizeof count); /* fetch_wait looks at `woken` */
         return VIDI_OK;
     }
-    if (fd == dns_cache_fd(of->dns)) {
-        dns_cache_collect(of->dns);
+    if (fd == dns_cache_fd(downloader->dns)) {
+        dns_cache_collect(downloader->dns);
         return VIDI_OK;
     }
-    return on_socket(of, fd, event->events);
+    return on_socket(downloader, fd, event->events);
 }
 
 /* Milliseconds until the first of them, rounded up. */
-static int time_left(const downloader *of, int64_t until)
+static int time_left(const downloader *downloader, int64_t until)
 {
-    int64_t first = until < of->timer_at ? until : of->timer_at;
+    int64_t first = until < downloader->timer_at ? until : downloader->timer_at;
 
-    first = first < of->check_at ? first : of->check_at;
+    first = first < downloader->check_at ? first : downloader->check_at;
     if (first == NEVER)
         return -1;
-    int64_t ms = (first - of->now + 999) / 1000;
+    int64_t ms = (first - downloader->now + 999) / 1000;
     return ms < 0 ? 0 : ms > LONGEST ? LONGEST : (int)ms;
 }
 
-static bool has_event(const downloader *of)
+static bool has_event(const downloader *downloader)
 {
-    return of->done.first || dns_cache_has_next(of->dns);
+    return downloader->done.first || dns_cache_has_next(downloader->dns);
 }
 
 /* Lets libcurl work, and waits for something to happen unless something has. */
-static int turn(downloader *of, int64_t until)
+static int turn(downloader *downloader, int64_t until)
 {
     struct epoll_event events[EVENTS];
 
-    int error = begin_waiting(of);
+    int error = begin_waiting(downloader);
     if (!error)
-        error = run_timer(of);
+        error = run_timer(downloader);
     if (error)
         return error;
-    collect_done(of);
-    int n = epoll_wait(of->sockets.epoll, events, EVENTS, has_event(of) ? 0 : time_left(of, until));
+    collect_done(downloader);
+    int n =
+        epoll_wait(downloader->sockets.epoll, events, EVENTS, has_event(downloader) ? 0 : time_left(downloader, until));
     if (n < 0 && errno != EINTR)
         return VIDI_ESYSTEM;
-    of->now = fetch_now_us();
+    downloader->now = fetch_now_us();
     for (int i = 0; i < n && !error; i++)
-        error = on_event(of, &events[i]);
-    check_times(of);
-    collect_done(of);
-    if (of->load.paused && (!of->load.leader || of->load.held < of->load.limit))
-        resume_paused(of);
+        error = on_event(downloader, &events[i]);
+    check_times(downloader);
+    collect_done(downloader);
+    if (downloader->load.paused && (!downloader->load.leader || downloader->load.held < downloader->load.limit))
+        resume_paused(downloader);
     return error;
 }
 
-static bool take_event(downloader *of, fetch_event *event)
+static bool take_event(downloader *downloader, fetch_event *event)
 {
-    if (dns_cache_next(of->dns, event))
+    if (dns_cache_next(downloader->dns, event))
         return true;
-    if (!of->done.first)
+    if (!downloader->done.first)
         return false;
-    exchange *one = take_exchange(&of->done);
+    exchange *one = take_exchange(&downloader->done);
     *event = (fetch_event){.kind = FETCH_DONE, .item = one->response.item, .response = &one->response};
-    of->load.held -= one->response.head.len + one->response.body.len;
-    of->running--;
+    downloader->load.held -= one->response.head.len + one->response.body.len;
+    downloader->running--;
     return true;
 }
 
-int fetch_wait(downloader *of, int64_t ms, fetch_event *event)
+int fetch_wait(downloader *downloader, int64_t ms, fetch_event *event)
 {
-    if (take_event(of, event))
+    if (take_event(downloader, event))
         return 1;
-    of->now = fetch_now_us();
-    int64_t until = ms < 0 || ms > NEVER / 2000 ? NEVER : of->now + ms * 1000;
+    downloader->now = fetch_now_us();
+    int64_t until = ms < 0 || ms > NEVER / 2000 ? NEVER : downloader->now + ms * 1000;
     for (;;) {
-        int error = turn(of, until);
+        int error = turn(downloader, until);
         if (error)
             return error;
-        if (take_event(of, event))
+        if (take_event(downloader, event))
             return 1;
-        if (atomic_exchange(&of->woken, false) || of->now >= until)
+        if (atomic_exchange(&downloader->woken, false) || downloader->now >= until)
             return 0;
     }
 }
 
-void fetch_wake(downloader *of)
+void fetch_wake(downloader *downloader)
 {
     static const uint64_t one = 1;
 
-    if (!atomic_exchange(&of->woken, true)) /* otherwise the descriptor is readable already, or about to be */
-        (void)!write(of->wake, &one, sizeof one);
+    if (!atomic_exchange(&downloader->woken, true)) /* otherwise the descriptor is readable already, or about to be */
+        (void)!write(downloader->wake, &one, sizeof one);
 }
 
 /* ---- requests ---- */
 
-int fetch_resolve(downloader *of, vidi_str host, void *item)
+int fetch_resolve(downloader *downloader, vidi_str host, void *item)
 {
-    return dns_cache_ask(of->dns, host, item);
+    return dns_cache_ask(downloader->dns, host, item);
 }
 
-int fetch_start(downloader *of, const fetch_request *request)
+int fetch_start(downloader *downloader, const fetch_request *request)
 {
     exchange *one;
-    int error = exchange_make(&one, of->pool, &of->rules, request);
+    int error = exchange_make(&one, downloader->pool, &downloader->rules, request);
 
     if (error)
         return error;
-    queue_put(&of->waiting, &one->link);
-    of->running++;
+    queue_put(&downloader->waiting, &one->link);
+    downloader->running++;
     return VIDI_OK;
 }
 
-size_t fetch_running(const downloader *of)
+size_t fetch_running(const downloader *downloader)
 {
-    return of->running + dns_cache_running(of->dns);
+    return downloader->running + dns_cache_running(downloader->dns);
 }
 
-uint64_t fetch_held(const downloader *of)
+uint64_t fetch_held(const downloader *downloader)
 {
-    return of->load.held;
+    return downloader->load.held;
 }
 
 /* ---- opening and closing ---- */
@@ -450,92 +452,92 @@ static size_t most_sockets(void)
     return most ? most : 1;
 }
 
-static int open_carriers(downloader *of, unsigned connections)
+static int open_carriers(downloader *downloader, unsigned connections)
 {
     size_t most = most_sockets();
 
-    of->pool = pool_open();
-    of->carrier_count = connections ? connections : FETCH_CONNECTIONS;
-    of->carrier_count = of->carrier_count < most ? of->carrier_count : most;
-    of->carriers = calloc(of->carrier_count, sizeof *of->carriers);
-    if (!of->pool || !of->carriers)
+    downloader->pool = pool_open();
+    downloader->carrier_count = connections ? connections : FETCH_CONNECTIONS;
+    downloader->carrier_count = downloader->carrier_count < most ? downloader->carrier_count : most;
+    downloader->carriers = calloc(downloader->carrier_count, sizeof *downloader->carriers);
+    if (!downloader->pool || !downloader->carriers)
         return VIDI_EMEMORY;
-    of->load.share = of->load.limit / of->carrier_count;
-    for (size_t i = of->carrier_count; i-- > 0;) {
-        of->carriers[i].next_free = of->free;
-        of->free = &of->carriers[i];
+    downloader->load.share = downloader->load.limit / downloader->carrier_count;
+    for (size_t i = downloader->carrier_count; i-- > 0;) {
+        downloader->carriers[i].next_free = downloader->free;
+        downloader->free = &downloader->carriers[i];
     }
     return VIDI_OK;
 }
 
-static int open_multi(downloader *of)
+static int open_multi(downloader *downloader)
 {
     int error = libcurl_load();
 
     if (error)
         return error;
-    of->multi = curl_multi_init();
-    if (!of->multi)
+    downloader->multi = curl_multi_init();
+    if (!downloader->multi)
         return VIDI_EMEMORY;
-    curl_multi_setopt(of->multi, CURLMOPT_SOCKETFUNCTION, on_interest);
-    curl_multi_setopt(of->multi, CURLMOPT_SOCKETDATA, of);
-    curl_multi_setopt(of->multi, CURLMOPT_TIMERFUNCTION, on_timer);
-    curl_multi_setopt(of->multi, CURLMOPT_TIMERDATA, of);
-    curl_multi_setopt(of->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
-    curl_multi_setopt(of->multi, CURLMOPT_MAXCONNECTS, 2 * (long)of->carrier_count);
-    curl_multi_setopt(of->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)most_sockets()); /* kept ones, too */
+    curl_multi_setopt(downloader->multi, CURLMOPT_SOCKETFUNCTION, on_interest);
+    curl_multi_setopt(downloader->multi, CURLMOPT_SOCKETDATA, downloader);
+    curl_multi_setopt(downloader->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(downloader->multi, CURLMOPT_TIMERDATA, downloader);
+    curl_multi_setopt(downloader->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    curl_multi_setopt(downloader->multi, CURLMOPT_MAXCONNECTS, 2 * (long)downloader->carrier_count);
+    curl_multi_setopt(downloader->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)most_sockets()); /* kept ones, too */
     return VIDI_OK;
 }
 
-static int open_events(downloader *of)
+static int open_events(downloader *downloader)
 {
-    int error = sockets_open(&of->sockets);
+    int error = sockets_open(&downloader->sockets);
 
     if (error)
         return error;
-    of->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (of->wake < 0 || sockets_add_reading(&of->sockets, of->wake))
+    downloader->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (downloader->wake < 0 || sockets_add_reading(&downloader->sockets, downloader->wake))
         return VIDI_ESYSTEM;
-    return sockets_add_reading(&of->sockets, dns_cache_fd(of->dns));
+    return sockets_add_reading(&downloader->sockets, dns_cache_fd(downloader->dns));
 }
 
 int fetch_open(downloader **made, const fetch_options *options)
 {
-    downloader *of = calloc(1, sizeof *of);
+    downloader *downloader = calloc(1, sizeof *downloader);
 
     *made = NULL;
-    if (!of)
+    if (!downloader)
         return VIDI_EMEMORY;
-    of->sockets.epoll = of->wake = -1;
-    of->timer_at = of->check_at = NEVER;
-    of->load.limit = or_default(options->max_held, FETCH_MAX_HELD);
-    int error = copy_rules(&of->rules, options);
+    downloader->sockets.epoll = downloader->wake = -1;
+    downloader->timer_at = downloader->check_at = NEVER;
+    downloader->load.limit = or_default(options->max_held, FETCH_MAX_HELD);
+    int error = copy_rules(&downloader->rules, options);
     if (!error)
-        error = dns_cache_open(&of->dns, options, &of->rules.guard);
+        error = dns_cache_open(&downloader->dns, options, &downloader->rules.guard);
     if (!error)
-        error = open_events(of);
+        error = open_events(downloader);
     if (!error)
-        error = open_carriers(of, options->connections);
+        error = open_carriers(downloader, options->connections);
     if (!error)
-        error = open_multi(of);
+        error = open_multi(downloader);
     if (error) {
-        fetch_close(of);
+        fetch_close(downloader);
         return error;
     }
-    *made = of;
+    *made = downloader;
     return VIDI_OK;
 }
 
-static void close_carriers(downloader *of)
+static void close_carriers(downloader *downloader)
 {
-    for (size_t i = 0; i < of->carrier_count && of->carriers; i++) {
-        carrier *by = &of->carriers[i];
+    for (size_t i = 0; i < downloader->carrier_count && downloader->carriers; i++) {
+        carrier *by = &downloader->carriers[i];
         if (by->with)
-            curl_multi_remove_handle(of->multi, by->easy);
+            curl_multi_remove_handle(downloader->multi, by->easy);
         exchange_free(by->with);
         curl_easy_cleanup(by->easy);
     }
-    free(of->carriers);
+    free(downloader->carriers);
 }
 
 static void free_list(queue *all)
@@ -544,22 +546,22 @@ static void free_list(queue *all)
         exchange_free(take_exchange(all));
 }
 
-void fetch_close(downloader *of)
+void fetch_close(downloader *downloader)
 {
-    if (!of)
+    if (!downloader)
         return;
-    close_carriers(of);
-    curl_multi_cleanup(of->multi);
-    free_list(&of->waiting);
-    free_list(&of->done);
-    pool_close(of->pool);
-    dns_cache_close(of->dns);
-    sockets_close(&of->sockets);
-    if (of->wake >= 0)
-        close(of->wake);
-    fetch_guard_close(&of->rules.guard);
-    bytes_free(&of->rules.lines);
-    free(of->rules.agent);
-    free(of->rules.ca_file);
-    free(of);
+    close_carriers(downloader);
+    curl_multi_cleanup(downloader->multi);
+    free_list(&downloader->waiting);
+    free_list(&downloader->done);
+    pool_close(downloader->pool);
+    dns_cache_close(downloader->dns);
+    sockets_close(&downloader->sockets);
+    if (downloader->wake >= 0)
+        close(downloader->wake);
+    fetch_guard_close(&downloader->rules.guard);
+    bytes_free(&downloader->rules.lines);
+    free(downloader->rules.agent);
+    free(downloader->rules.ca_file);
+    free(downloader);
 }

@@ -92,9 +92,9 @@ int fetch_rules_set_headers(fetch_rules *rules);
 
 /* VIDI_OK, VIDI_EARGUMENT (not an http URL, a bad header, no address) or VIDI_EMEMORY. */
 int exchange_make(exchange **made, struct exchange_pool *from, const fetch_rules *rules, const fetch_request *request);
-void exchange_free(exchange *of);
+void exchange_free(exchange *exchange);
 /* Frees what only the sending needed. */
-void exchange_drop_request(exchange *of);
+void exchange_drop_request(exchange *exchange);
 
 /* Sets the handle to the exchange, which begins now. VIDI_OK or VIDI_EMEMORY. */
 int carrier_take(carrier *by, exchange *with);

@@ -102,12 +102,12 @@ typedef struct downloader downloader;
  */
 int fetch_open(downloader **made, const fetch_options *options);
 /* Ends all requests; their items are not reported. Waits for names that are being looked up this moment. */
-void fetch_close(downloader *of);
+void fetch_close(downloader *downloader);
 
 /*
  * Asks for the address of a host ("example.org", "192.0.2.1", "[::1]"); an event FETCH_RESOLVED will bring the answer.
  */
-int fetch_resolve(downloader *of, vidi_str host, void *item);
+int fetch_resolve(downloader *downloader, vidi_str host, void *item);
 
 typedef struct fetch_request {
     void *item;            /* the caller's; returned with the event */
@@ -128,7 +128,7 @@ typedef struct fetch_request {
  * not a serialised http or https URL, there is no address, or a header is not "Name: value" in one line or is not the
  * caller's to set (Host, and those that say where a message ends).
  */
-int fetch_start(downloader *of, const fetch_request *request);
+int fetch_start(downloader *downloader, const fetch_request *request);
 
 typedef struct fetch_response {
     void *item;
@@ -166,15 +166,15 @@ typedef struct fetch_event {
  * Waits at most `ms` milliseconds for an event (0: does not wait). 1: there is one. 0: time is up, or fetch_wake was
  * called. Negative: an error.
  */
-int fetch_wait(downloader *of, int64_t ms, fetch_event *event);
+int fetch_wait(downloader *downloader, int64_t ms, fetch_event *event);
 
 /* Ends a fetch_wait. The only function of a downloader that other threads may call. */
-void fetch_wake(downloader *of);
+void fetch_wake(downloader *downloader);
 
 /* Number of requests and questions for names that are not reported yet. */
-size_t fetch_running(const downloader *of);
+size_t fetch_running(const downloader *downloader);
 
 /* Bytes of heads and bodies that have arrived and are not reported yet. */
-uint64_t fetch_held(const downloader *of);
+uint64_t fetch_held(const downloader *downloader);
 
 #endif

@@ -19,9 +19,9 @@ typedef struct fetch_guard {
 
 /* VIDI_OK or VIDI_EMEMORY. */
 int fetch_guard_open(fetch_guard *made, const fetch_options *options);
-void fetch_guard_close(fetch_guard *of);
+void fetch_guard_close(fetch_guard *guard);
 
-bool fetch_guard_permits(const fetch_guard *of, const fetch_address *address);
+bool fetch_guard_permits(const fetch_guard *guard, const fetch_address *address);
 /* Why an address is not permitted. `why` has room for FETCH_WHY_ROOM bytes. */
 void fetch_guard_explain(const fetch_address *address, char *why);
 

@@ -19,29 +19,29 @@ struct exchange_pool {
 
 exchange_pool *pool_open(void)
 {
-    exchange_pool *of = calloc(1, sizeof *of);
+    exchange_pool *pool = calloc(1, sizeof *pool);
 
-    if (of)
-        atomic_init(&of->users, 1);
-    return of;
+    if (pool)
+        atomic_init(&pool->users, 1);
+    return pool;
 }
 
-static void leave(exchange_pool *of)
+static void leave(exchange_pool *pool)
 {
-    if (atomic_fetch_sub(&of->users, 1) == 1)
-        free(of);
+    if (atomic_fetch_sub(&pool->users, 1) == 1)
+        free(pool);
 }
 
 static void destroy(exchange *one)
 {
-    exchange_pool *of = one->pool;
+    exchange_pool *pool = one->pool;
 
     bytes_free(&one->response.sent);
     bytes_free(&one->response.head);
     bytes_free(&one->response.body);
     bytes_free(&one->text);
     free(one);
-    leave(of);
+    leave(pool);
 }
 
 static void destroy_all(queue_link *first)
@@ -52,30 +52,30 @@ static void destroy_all(queue_link *first)
     }
 }
 
-void pool_close(exchange_pool *of)
+void pool_close(exchange_pool *pool)
 {
-    if (!of)
+    if (!pool)
         return;
-    atomic_store(&of->is_closed, true);
-    destroy_all(atomic_exchange(&of->back, NULL));
-    destroy_all(of->spare);
-    leave(of);
+    atomic_store(&pool->is_closed, true);
+    destroy_all(atomic_exchange(&pool->back, NULL));
+    destroy_all(pool->spare);
+    leave(pool);
 }
 
-exchange *pool_take(exchange_pool *of)
+exchange *pool_take(exchange_pool *pool)
 {
-    if (!of->spare)
-        of->spare = atomic_exchange(&of->back, NULL);
-    if (of->spare) {
-        queue_link *first = of->spare;
-        of->spare = first->next;
-        atomic_fetch_sub(&of->waiting, 1);
+    if (!pool->spare)
+        pool->spare = atomic_exchange(&pool->back, NULL);
+    if (pool->spare) {
+        queue_link *first = pool->spare;
+        pool->spare = first->next;
+        atomic_fetch_sub(&pool->waiting, 1);
         return QUEUE_ITEM(first, exchange, link);
     }
     exchange *one = calloc(1, sizeof *one);
     if (one) {
-        one->pool = of;
-        atomic_fetch_add(&of->users, 1);
+        one->pool = pool;
+        atomic_fetch_add(&pool->users, 1);
     }
     return one;
 }
@@ -89,28 +89,28 @@ static bytes emptied(bytes *buffer)
     return *buffer;
 }
 
-static void push(exchange_pool *of, queue_link *one)
+static void push(exchange_pool *pool, queue_link *one)
 {
-    one->next = atomic_load(&of->back);
-    while (!atomic_compare_exchange_weak(&of->back, &one->next, one))
+    one->next = atomic_load(&pool->back);
+    while (!atomic_compare_exchange_weak(&pool->back, &one->next, one))
         ;
 }
 
 void pool_return(exchange *one)
 {
-    exchange_pool *of = one->pool;
+    exchange_pool *pool = one->pool;
     bytes sent = emptied(&one->response.sent), head = emptied(&one->response.head);
     bytes body = emptied(&one->response.body), text = emptied(&one->text);
 
-    *one = (exchange){.pool = of, .response = {.sent = sent, .head = head, .body = body}, .text = text};
-    if (atomic_fetch_add(&of->waiting, 1) >= POOL_MOST) {
-        atomic_fetch_sub(&of->waiting, 1);
+    *one = (exchange){.pool = pool, .response = {.sent = sent, .head = head, .body = body}, .text = text};
+    if (atomic_fetch_add(&pool->waiting, 1) >= POOL_MOST) {
+        atomic_fetch_sub(&pool->waiting, 1);
         destroy(one);
         return;
     }
-    atomic_fetch_add(&of->users, 1); /* the exchange may be freed as soon as it is pushed */
-    push(of, &one->link);
-    if (atomic_load(&of->is_closed)) /* since we looked: nobody else will take it */
-        destroy_all(atomic_exchange(&of->back, NULL));
-    leave(of);
+    atomic_fetch_add(&pool->users, 1); /* the exchange may be freed as soon as it is pushed */
+    push(pool, &one->link);
+    if (atomic_load(&pool->is_closed)) /* since we looked: nobody else will take it */
+        destroy_all(atomic_exchange(&pool->back, NULL));
+    leave(pool);
 }

@@ -19,10 +19,10 @@ typedef struct exchange_pool exchange_pool;
 /* NULL: no memory. */
 exchange_pool *pool_open(void);
 /* Exchanges that are out stay valid. */
-void pool_close(exchange_pool *of);
+void pool_close(exchange_pool *pool);
 
 /* An exchange that is all zero but for buffers of length 0. NULL: no memory. */
-exchange *pool_take(exchange_pool *of);
+exchange *pool_take(exchange_pool *pool);
 void pool_return(exchange *one);
 
 #endif

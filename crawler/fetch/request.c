@@ -106,48 +106,49 @@ static char *put_header(char **at, const char *line)
     return copy;
 }
 
-static int copy_headers(exchange *of, const fetch_rules *rules, const fetch_request *request, char *at)
+static int copy_headers(exchange *exchange, const fetch_rules *rules, const fetch_request *request, char *at)
 {
     size_t n = 0;
 
-    of->headers = calloc(request->header_count + 1, sizeof *of->headers);
-    if (!of->headers)
+    exchange->headers = calloc(request->header_count + 1, sizeof *exchange->headers);
+    if (!exchange->headers)
         return VIDI_EMEMORY;
     if (!has_header(request, "Accept-Encoding"))
-        of->headers[n++].data = rules->plain.data;
+        exchange->headers[n++].data = rules->plain.data;
     for (size_t i = 0; i < request->header_count; i++)
-        of->headers[n++].data = put_header(&at, request->headers[i]);
+        exchange->headers[n++].data = put_header(&at, request->headers[i]);
     for (size_t i = 0; i + 1 < n; i++)
-        of->headers[i].next = &of->headers[i + 1];
+        exchange->headers[i].next = &exchange->headers[i + 1];
     return VIDI_OK;
 }
 
-static int copy_request(exchange *of, const fetch_rules *rules, const fetch_request *request, const url_parts *url)
+static int copy_request(exchange *exchange, const fetch_rules *rules, const fetch_request *request,
+                        const url_parts *url)
 {
     size_t room = url->origin.len + 2 + url->target.len + 1;
 
     for (size_t i = 0; i < request->header_count; i++)
         room += strlen(request->headers[i]) + 1;
-    int error = bytes_reserve(&of->text, room);
+    int error = bytes_reserve(&exchange->text, room);
     if (error)
         return error;
-    char *at = of->text.ptr;
-    of->origin = put(&at, url->origin.ptr, url->origin.len + 1); /* with the first slash of the path */
-    of->target = put(&at, url->target.ptr, url->target.len);
-    return request->header_count ? copy_headers(of, rules, request, at) : VIDI_OK;
+    char *at = exchange->text.ptr;
+    exchange->origin = put(&at, url->origin.ptr, url->origin.len + 1); /* with the first slash of the path */
+    exchange->target = put(&at, url->target.ptr, url->target.len);
+    return request->header_count ? copy_headers(exchange, rules, request, at) : VIDI_OK;
 }
 
-static void set_address(exchange *of, const fetch_address *address)
+static void set_address(exchange *exchange, const fetch_address *address)
 {
-    char text[FETCH_ADDRESS_ROOM], *at = of->connect_to;
+    char text[FETCH_ADDRESS_ROOM], *at = exchange->connect_to;
     bool is_v6 = address->length == 16;
 
     fetch_address_text(address, text);
     at = stpcpy(at, is_v6 ? "::[" : "::");
     at = stpcpy(at, text);
     stpcpy(at, is_v6 ? "]:" : ":");
-    of->to.data = of->connect_to;
-    of->response.address = *address;
+    exchange->to.data = exchange->connect_to;
+    exchange->response.address = *address;
 }
 
 /* ---- what is told about it ---- */
@@ -222,39 +223,39 @@ int exchange_make(exchange **made, struct exchange_pool *from, const fetch_rules
     *made = NULL;
     if (!request_is_fine(request, &url))
         return VIDI_EARGUMENT;
-    exchange *of = pool_take(from);
-    if (!of)
+    exchange *exchange = pool_take(from);
+    if (!exchange)
         return VIDI_EMEMORY;
-    of->response.item = request->item;
-    of->is_head = request->head;
-    of->may_cut = request->may_cut;
-    of->is_fresh = request->is_fresh;
-    of->max_body = request->max_body ? request->max_body : rules->max_body;
-    set_address(of, &request->address);
-    int error = copy_request(of, rules, request, &url);
+    exchange->response.item = request->item;
+    exchange->is_head = request->head;
+    exchange->may_cut = request->may_cut;
+    exchange->is_fresh = request->is_fresh;
+    exchange->max_body = request->max_body ? request->max_body : rules->max_body;
+    set_address(exchange, &request->address);
+    int error = copy_request(exchange, rules, request, &url);
     if (!error)
-        error = compose_sent(&of->response.sent, rules, request, &url);
+        error = compose_sent(&exchange->response.sent, rules, request, &url);
     if (error) {
-        exchange_free(of);
+        exchange_free(exchange);
         return error;
     }
-    *made = of;
+    *made = exchange;
     return VIDI_OK;
 }
 
-void exchange_drop_request(exchange *of)
+void exchange_drop_request(exchange *exchange)
 {
-    free(of->headers);
-    of->headers = NULL;
-    of->origin = of->target = NULL;
+    free(exchange->headers);
+    exchange->headers = NULL;
+    exchange->origin = exchange->target = NULL;
 }
 
-void exchange_free(exchange *of)
+void exchange_free(exchange *exchange)
 {
-    if (!of)
+    if (!exchange)
         return;
-    exchange_drop_request(of);
-    pool_return(of);
+    exchange_drop_request(exchange);
+    pool_return(exchange);
 }
 
 void fetch_response_free(fetch_response *response)

@@ -46,140 +46,140 @@ int fetch_resolve_system(void *context, const char *host, fetch_address *address
     return count;
 }
 
-static void free_pool(resolver *of)
+static void free_pool(resolver *resolver)
 {
-    pthread_cond_destroy(&of->work);
-    pthread_mutex_destroy(&of->lock);
-    if (of->fd >= 0)
-        close(of->fd);
-    free(of);
+    pthread_cond_destroy(&resolver->work);
+    pthread_mutex_destroy(&resolver->lock);
+    if (resolver->fd >= 0)
+        close(resolver->fd);
+    free(resolver);
 }
 
 /* Unlocks the pool. */
-static void leave(resolver *of)
+static void leave(resolver *resolver)
 {
-    bool is_last = --of->users == 0;
+    bool is_last = --resolver->users == 0;
 
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_unlock(&resolver->lock);
     if (is_last)
-        free_pool(of);
+        free_pool(resolver);
 }
 
 /* Looks a name up with the pool unlocked. The lookup is touched only if its owner is still there to take it. */
-static void do_lookup(resolver *of, resolver_lookup *lookup)
+static void do_lookup(resolver *resolver, resolver_lookup *lookup)
 {
     static const uint64_t one = 1;
     char host[RESOLVER_NAME + 1];
     fetch_address found[RESOLVER_ADDRESSES];
 
     snprintf(host, sizeof host, "%s", lookup->host);
-    pthread_mutex_unlock(&of->lock);
-    int count = of->find(of->context, host, found, RESOLVER_ADDRESSES);
-    pthread_mutex_lock(&of->lock);
-    if (of->ending)
+    pthread_mutex_unlock(&resolver->lock);
+    int count = resolver->find(resolver->context, host, found, RESOLVER_ADDRESSES);
+    pthread_mutex_lock(&resolver->lock);
+    if (resolver->ending)
         return;
     lookup->count = count;
     if (count > 0)
         memcpy(lookup->found, found, (size_t)count * sizeof *found);
-    queue_put(&of->done, &lookup->link);
-    (void)!write(of->fd, &one, sizeof one); /* fails only if the counter is at its top: readable as well */
+    queue_put(&resolver->done, &lookup->link);
+    (void)!write(resolver->fd, &one, sizeof one); /* fails only if the counter is at its top: readable as well */
 }
 
 static void *look_up(void *context)
 {
-    resolver *of = context;
+    resolver *resolver = context;
 
-    pthread_mutex_lock(&of->lock);
-    while (!of->ending) {
-        if (of->todo.first)
-            do_lookup(of, QUEUE_ITEM(queue_take(&of->todo), resolver_lookup, link));
+    pthread_mutex_lock(&resolver->lock);
+    while (!resolver->ending) {
+        if (resolver->todo.first)
+            do_lookup(resolver, QUEUE_ITEM(queue_take(&resolver->todo), resolver_lookup, link));
         else
-            pthread_cond_wait(&of->work, &of->lock);
+            pthread_cond_wait(&resolver->work, &resolver->lock);
     }
-    leave(of);
+    leave(resolver);
     return NULL;
 }
 
 /* Signals are for the caller's threads. */
-static int start_threads(resolver *of)
+static int start_threads(resolver *resolver)
 {
     sigset_t all, before;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_mutex_lock(&of->lock);
-    while (of->thread_count < RESOLVER_THREADS &&
-           pthread_create(&of->threads[of->thread_count], NULL, look_up, of) == 0)
-        of->thread_count++;
-    of->users += of->thread_count;
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_lock(&resolver->lock);
+    while (resolver->thread_count < RESOLVER_THREADS &&
+           pthread_create(&resolver->threads[resolver->thread_count], NULL, look_up, resolver) == 0)
+        resolver->thread_count++;
+    resolver->users += resolver->thread_count;
+    pthread_mutex_unlock(&resolver->lock);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return of->thread_count == RESOLVER_THREADS ? VIDI_OK : VIDI_EMEMORY;
+    return resolver->thread_count == RESOLVER_THREADS ? VIDI_OK : VIDI_EMEMORY;
 }
 
 int resolver_open(resolver **made, fetch_resolver *find, void *context)
 {
-    resolver *of = calloc(1, sizeof *of);
+    resolver *resolver = calloc(1, sizeof *resolver);
 
     *made = NULL;
-    if (!of)
+    if (!resolver)
         return VIDI_EMEMORY;
-    of->find = find ? find : fetch_resolve_system;
-    of->context = context;
-    of->users = 1;
-    pthread_mutex_init(&of->lock, NULL);
-    pthread_cond_init(&of->work, NULL);
-    of->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (of->fd < 0 || start_threads(of) != VIDI_OK) {
-        resolver_close(of);
+    resolver->find = find ? find : fetch_resolve_system;
+    resolver->context = context;
+    resolver->users = 1;
+    pthread_mutex_init(&resolver->lock, NULL);
+    pthread_cond_init(&resolver->work, NULL);
+    resolver->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (resolver->fd < 0 || start_threads(resolver) != VIDI_OK) {
+        resolver_close(resolver);
         return VIDI_EMEMORY;
     }
-    *made = of;
+    *made = resolver;
     return VIDI_OK;
 }
 
 /* A resolver of the caller's may use what the caller frees next, so its threads are waited for. */
-void resolver_close(resolver *of)
+void resolver_close(resolver *resolver)
 {
-    if (!of)
+    if (!resolver)
         return;
-    pthread_mutex_lock(&of->lock);
-    of->ending = true;
-    pthread_cond_broadcast(&of->work);
-    pthread_mutex_unlock(&of->lock);
-    for (size_t i = 0; i < of->thread_count; i++) {
-        if (of->find == fetch_resolve_system)
-            pthread_detach(of->threads[i]);
+    pthread_mutex_lock(&resolver->lock);
+    resolver->ending = true;
+    pthread_cond_broadcast(&resolver->work);
+    pthread_mutex_unlock(&resolver->lock);
+    for (size_t i = 0; i < resolver->thread_count; i++) {
+        if (resolver->find == fetch_resolve_system)
+            pthread_detach(resolver->threads[i]);
         else
-            pthread_join(of->threads[i], NULL);
+            pthread_join(resolver->threads[i], NULL);
     }
-    pthread_mutex_lock(&of->lock);
-    leave(of);
+    pthread_mutex_lock(&resolver->lock);
+    leave(resolver);
 }
 
-void resolver_begin(resolver *of, resolver_lookup *lookup)
+void resolver_begin(resolver *resolver, resolver_lookup *lookup)
 {
-    pthread_mutex_lock(&of->lock);
-    queue_put(&of->todo, &lookup->link);
-    pthread_cond_signal(&of->work);
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_lock(&resolver->lock);
+    queue_put(&resolver->todo, &lookup->link);
+    pthread_cond_signal(&resolver->work);
+    pthread_mutex_unlock(&resolver->lock);
 }
 
-queue resolver_take(resolver *of)
+queue resolver_take(resolver *resolver)
 {
     uint64_t count;
 
-    pthread_mutex_lock(&of->lock);
-    (void)!read(of->fd, &count, sizeof count); /* fails if nothing is there to read */
-    queue all = of->done;
-    of->done = (queue){0};
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_lock(&resolver->lock);
+    (void)!read(resolver->fd, &count, sizeof count); /* fails if nothing is there to read */
+    queue all = resolver->done;
+    resolver->done = (queue){0};
+    pthread_mutex_unlock(&resolver->lock);
     return all;
 }
 
-int resolver_fd(const resolver *of)
+int resolver_fd(const resolver *resolver)
 {
-    return of->fd;
+    return resolver->fd;
 }
 
 /* "No such name" is what the name's own servers say. */
@@ -188,9 +188,9 @@ bool resolver_may_pass(int count)
     return count < 0 && count != EAI_NONAME && count != EAI_NODATA;
 }
 
-const char *resolver_problem(const resolver *of, int count)
+const char *resolver_problem(const resolver *resolver, int count)
 {
-    if (count == 0 || of->find != fetch_resolve_system)
+    if (count == 0 || resolver->find != fetch_resolve_system)
         return "the name has no address";
     return gai_strerror(count);
 }

@@ -23,17 +23,17 @@ typedef struct resolver resolver;
 /* `find` NULL: the system's. VIDI_OK or VIDI_EMEMORY. */
 int resolver_open(resolver **made, fetch_resolver *find, void *context);
 /* Drops all lookups. Those that a resolver of the caller's has begun are waited for, those of the system are not. */
-void resolver_close(resolver *of);
+void resolver_close(resolver *resolver);
 
-void resolver_begin(resolver *of, resolver_lookup *lookup);
+void resolver_begin(resolver *resolver, resolver_lookup *lookup);
 /* All lookups that are done. Reads the descriptor empty. */
-queue resolver_take(resolver *of);
+queue resolver_take(resolver *resolver);
 /* Readable when lookups are done. */
-int resolver_fd(const resolver *of);
+int resolver_fd(const resolver *resolver);
 
 /* Did the lookup, which gave this count, fail for a reason that may be gone when it is tried again? */
 bool resolver_may_pass(int count);
 /* What a negative count means. */
-const char *resolver_problem(const resolver *of, int count);
+const char *resolver_problem(const resolver *resolver, int count);
 
 #endif

@@ -344,15 +344,15 @@ static void explain(const carrier *by, CURLcode result, char *why)
 }
 
 /* The response belongs to the caller for some time: gives back much room that is not used. */
-static void trim(bytes *of)
+static void trim(bytes *bytes)
 {
-    if (of->room <= POOL_BUFFER || of->room - of->len < of->len / 8)
+    if (bytes->room <= POOL_BUFFER || bytes->room - bytes->len < bytes->len / 8)
         return;
-    size_t room = of->len > POOL_BUFFER ? of->len : POOL_BUFFER;
-    char *smaller = realloc(of->ptr, room);
+    size_t room = bytes->len > POOL_BUFFER ? bytes->len : POOL_BUFFER;
+    char *smaller = realloc(bytes->ptr, room);
     if (smaller) {
-        of->ptr = smaller;
-        of->room = room;
+        bytes->ptr = smaller;
+        bytes->room = room;
     }
 }
 

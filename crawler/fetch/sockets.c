@@ -17,43 +17,43 @@ int sockets_open(sockets *made)
     return made->epoll >= 0 ? VIDI_OK : VIDI_ESYSTEM;
 }
 
-void sockets_close(sockets *of)
+void sockets_close(sockets *watched)
 {
-    if (of->epoll >= 0)
-        close(of->epoll);
-    free(of->watches);
-    *of = (sockets){.epoll = -1};
+    if (watched->epoll >= 0)
+        close(watched->epoll);
+    free(watched->watches);
+    *watched = (sockets){.epoll = -1};
 }
 
-int sockets_add_reading(sockets *of, int fd)
+int sockets_add_reading(sockets *sockets, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
 
-    return epoll_ctl(of->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? VIDI_OK : VIDI_ESYSTEM;
+    return epoll_ctl(sockets->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? VIDI_OK : VIDI_ESYSTEM;
 }
 
 /* The watch of a socket; NULL: no memory. */
-static socket_watch *get(sockets *of, int fd)
+static socket_watch *get(sockets *sockets, int fd)
 {
-    size_t room = of->room ? of->room : FIRST_ROOM;
+    size_t room = sockets->room ? sockets->room : FIRST_ROOM;
 
-    if ((size_t)fd < of->room)
-        return &of->watches[fd];
+    if ((size_t)fd < sockets->room)
+        return &sockets->watches[fd];
     while (room <= (size_t)fd)
         room *= 2;
-    socket_watch *grown = realloc(of->watches, room * sizeof *grown);
+    socket_watch *grown = realloc(sockets->watches, room * sizeof *grown);
     if (!grown)
         return NULL;
-    memset(grown + of->room, 0, (room - of->room) * sizeof *grown);
-    of->watches = grown;
-    of->room = room;
-    return &of->watches[fd];
+    memset(grown + sockets->room, 0, (room - sockets->room) * sizeof *grown);
+    sockets->watches = grown;
+    sockets->room = room;
+    return &sockets->watches[fd];
 }
 
-int sockets_want(sockets *of, int fd, uint32_t events, void *owner)
+int sockets_want(sockets *sockets, int fd, uint32_t events, void *owner)
 {
     struct epoll_event event = {.events = events, .data.fd = fd};
-    socket_watch *one = get(of, fd);
+    socket_watch *one = get(sockets, fd);
 
     if (!one)
         return VIDI_EMEMORY;
@@ -61,27 +61,27 @@ int sockets_want(sockets *of, int fd, uint32_t events, void *owner)
     one->owner = owner;
     if (events == 0 || one->registered == events)
         return VIDI_OK;
-    if (epoll_ctl(of->epoll, one->registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) < 0)
+    if (epoll_ctl(sockets->epoll, one->registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) < 0)
         return VIDI_ESYSTEM;
     one->registered = events;
     return VIDI_OK;
 }
 
 /* Closing takes it out of epoll, too. */
-void sockets_forget(sockets *of, int fd)
+void sockets_forget(sockets *sockets, int fd)
 {
-    if ((size_t)fd < of->room)
-        of->watches[fd] = (socket_watch){0};
+    if ((size_t)fd < sockets->room)
+        sockets->watches[fd] = (socket_watch){0};
 }
 
-const socket_watch *sockets_happened(sockets *of, int fd)
+const socket_watch *sockets_happened(sockets *sockets, int fd)
 {
-    socket_watch *one = &of->watches[fd];
+    socket_watch *one = &sockets->watches[fd];
 
     if (one->wanted)
         return one;
     if (one->registered) /* otherwise it was closed after epoll had told us */
-        epoll_ctl(of->epoll, EPOLL_CTL_DEL, fd, NULL);
+        epoll_ctl(sockets->epoll, EPOLL_CTL_DEL, fd, NULL);
     one->registered = 0;
     return NULL;
 }

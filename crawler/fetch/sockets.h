@@ -26,17 +26,17 @@ typedef struct sockets {
 
 /* VIDI_OK or VIDI_ESYSTEM. sockets_close in either case. */
 int sockets_open(sockets *made);
-void sockets_close(sockets *of);
+void sockets_close(sockets *sockets);
 
 /* A descriptor of our own, to be read from. It has no watch. */
-int sockets_add_reading(sockets *of, int fd);
+int sockets_add_reading(sockets *sockets, int fd);
 
 /* libcurl wants these events of a socket; 0: none. VIDI_OK, VIDI_EMEMORY or VIDI_ESYSTEM. */
-int sockets_want(sockets *of, int fd, uint32_t events, void *owner);
+int sockets_want(sockets *sockets, int fd, uint32_t events, void *owner);
 /* The socket is about to be closed, or has just been opened. */
-void sockets_forget(sockets *of, int fd);
+void sockets_forget(sockets *sockets, int fd);
 
 /* The watch of a socket that something has happened to. NULL: nobody is interested. */
-const socket_watch *sockets_happened(sockets *of, int fd);
+const socket_watch *sockets_happened(sockets *sockets, int fd);
 
 #endif

@@ -40,89 +40,89 @@ static const char *const texts[FRONTIER_STATEMENTS] = {
 
 /* ---- errors and statements ---- */
 
-int frontier_fail(frontier *of, int code)
+int frontier_fail(frontier *frontier, int code)
 {
     if (code == VIDI_EMEMORY)
-        snprintf(of->error, sizeof of->error, "out of memory");
+        snprintf(frontier->error, sizeof frontier->error, "out of memory");
     else
-        snprintf(of->error, sizeof of->error, "%s", sql_message(of->db));
+        snprintf(frontier->error, sizeof frontier->error, "%s", sql_message(frontier->db));
     return code;
 }
 
-int frontier_wrote(frontier *of, int code)
+int frontier_wrote(frontier *frontier, int code)
 {
     /* If SQLite has rolled back by itself, there is nothing left to spoil. */
-    of->spoiled |= code != VIDI_OK && !sqlite3_get_autocommit(of->db);
+    frontier->spoiled |= code != VIDI_OK && !sqlite3_get_autocommit(frontier->db);
     return code;
 }
 
-bool frontier_is_spoiled(const frontier *of)
+bool frontier_is_spoiled(const frontier *frontier)
 {
-    return of->spoiled;
+    return frontier->spoiled;
 }
 
-const char *frontier_error(const frontier *of)
+const char *frontier_error(const frontier *frontier)
 {
-    return of->error;
+    return frontier->error;
 }
 
-static int prepare(frontier *of, enum frontier_statement which)
+static int prepare(frontier *frontier, enum frontier_statement which)
 {
-    int error = sql_prepare(of->db, &of->statements[which], texts[which]);
-    return error ? frontier_fail(of, error) : VIDI_OK;
+    int error = sql_prepare(frontier->db, &frontier->statements[which], texts[which]);
+    return error ? frontier_fail(frontier, error) : VIDI_OK;
 }
 
 /* ---- memory ---- */
 
-static int load_last(frontier *of)
+static int load_last(frontier *frontier)
 {
-    int error = prepare(of, FRONTIER_LAST);
+    int error = prepare(frontier, FRONTIER_LAST);
     if (error)
         return error;
-    sqlite3_stmt *ask = of->statements[FRONTIER_LAST];
+    sqlite3_stmt *ask = frontier->statements[FRONTIER_LAST];
     int result = sqlite3_step(ask);
     if (result == SQLITE_ROW)
-        of->last = sql_number(ask, 0); /* NULL, if there are none, is 0 */
+        frontier->last = sql_number(ask, 0); /* NULL, if there are none, is 0 */
     sqlite3_reset(ask);
-    return result == SQLITE_ROW ? VIDI_OK : frontier_fail(of, sql_code(result));
+    return result == SQLITE_ROW ? VIDI_OK : frontier_fail(frontier, sql_code(result));
 }
 
-static int load(frontier *of)
+static int load(frontier *frontier)
 {
-    int error = load_last(of);
+    int error = load_last(frontier);
     if (!error)
-        error = prepare(of, FRONTIER_SEGMENTS);
+        error = prepare(frontier, FRONTIER_SEGMENTS);
     if (!error)
-        error = segments_load(of);
+        error = segments_load(frontier);
     if (!error)
-        of->stale = false;
+        frontier->stale = false;
     return error;
 }
 
-int frontier_refresh(frontier *of)
+int frontier_refresh(frontier *frontier)
 {
-    return of->stale ? load(of) : VIDI_OK;
+    return frontier->stale ? load(frontier) : VIDI_OK;
 }
 
-int frontier_ready(frontier *of, enum frontier_statement which)
+int frontier_ready(frontier *frontier, enum frontier_statement which)
 {
-    int error = frontier_refresh(of);
-    return error ? error : prepare(of, which);
+    int error = frontier_refresh(frontier);
+    return error ? error : prepare(frontier, which);
 }
 
-int frontier_ready_to_write(frontier *of, enum frontier_statement which)
+int frontier_ready_to_write(frontier *frontier, enum frontier_statement which)
 {
-    if (sqlite3_get_autocommit(of->db)) {
-        snprintf(of->error, sizeof of->error, "there is no transaction, or it has been rolled back");
+    if (sqlite3_get_autocommit(frontier->db)) {
+        snprintf(frontier->error, sizeof frontier->error, "there is no transaction, or it has been rolled back");
         return VIDI_EARGUMENT;
     }
-    return frontier_ready(of, which);
+    return frontier_ready(frontier, which);
 }
 
-void frontier_forget(frontier *of)
+void frontier_forget(frontier *frontier)
 {
-    of->stale = true;
-    of->spoiled = false;
+    frontier->stale = true;
+    frontier->spoiled = false;
 }
 
 /*
@@ -130,14 +130,14 @@ void frontier_forget(frontier *of)
  * its file format: an entry of an index may have (usable - 12) * 64 / 255 - 23 bytes, and 48 are enough for all other
  * columns.
  */
-static int load_page_size(frontier *of)
+static int load_page_size(frontier *frontier)
 {
     sqlite3_stmt *ask = NULL;
-    int error = sql_prepare(of->db, &ask, "PRAGMA page_size");
+    int error = sql_prepare(frontier->db, &ask, "PRAGMA page_size");
     if (!error && sqlite3_step(ask) == SQLITE_ROW)
-        of->block_bytes = (size_t)((sql_number(ask, 0) - RESERVED - 12) * 64 / 255 - 23 - 48);
+        frontier->block_bytes = (size_t)((sql_number(ask, 0) - RESERVED - 12) * 64 / 255 - 23 - 48);
     sqlite3_finalize(ask);
-    return error ? frontier_fail(of, error) : VIDI_OK;
+    return error ? frontier_fail(frontier, error) : VIDI_OK;
 }
 
 /* ---- opening ---- */
@@ -145,43 +145,43 @@ static int load_page_size(frontier *of)
 int frontier_open(frontier **made, sqlite3 *db, bool by_level)
 {
     *made = NULL;
-    frontier *of = calloc(1, sizeof *of);
-    if (!of)
+    frontier *frontier = calloc(1, sizeof *frontier);
+    if (!frontier)
         return VIDI_EMEMORY;
-    of->db = db;
-    of->by_level = by_level;
-    of->segment_least = SEGMENT_LEAST;
+    frontier->db = db;
+    frontier->by_level = by_level;
+    frontier->segment_least = SEGMENT_LEAST;
     int error = sqlite3_db_readonly(db, "main") == 1 ? VIDI_OK : sql_execute(db, tables);
     if (!error)
-        error = load_page_size(of);
+        error = load_page_size(frontier);
     if (!error)
-        error = load(of);
+        error = load(frontier);
     if (error)
-        frontier_close(of);
+        frontier_close(frontier);
     else
-        *made = of;
+        *made = frontier;
     return error;
 }
 
-void frontier_close(frontier *of)
+void frontier_close(frontier *frontier)
 {
-    if (!of)
+    if (!frontier)
         return;
     for (size_t i = 0; i < FRONTIER_STATEMENTS; i++)
-        sqlite3_finalize(of->statements[i]);
-    segments_free(of);
-    free(of->segments);
-    free(of);
+        sqlite3_finalize(frontier->statements[i]);
+    segments_free(frontier);
+    free(frontier->segments);
+    free(frontier);
 }
 
 /* ---- URLs ---- */
 
-int frontier_add(frontier *of, frontier_url *url)
+int frontier_add(frontier *frontier, frontier_url *url)
 {
-    int error = frontier_ready_to_write(of, FRONTIER_ADD);
+    int error = frontier_ready_to_write(frontier, FRONTIER_ADD);
     if (error)
         return error;
-    sqlite3_stmt *add = of->statements[FRONTIER_ADD];
+    sqlite3_stmt *add = frontier->statements[FRONTIER_ADD];
     sql_bind_text(add, 1, url->url);
     sql_bind(add, 2, url->host);
     sql_bind(add, 3, url->depth);
@@ -190,27 +190,27 @@ int frontier_add(frontier *of, frontier_url *url)
     sql_bind(add, 6, url->referrer);
     error = sql_run(add);
     if (error)
-        return frontier_wrote(of, frontier_fail(of, error));
-    url->id = of->last = (uint64_t)sqlite3_last_insert_rowid(of->db);
+        return frontier_wrote(frontier, frontier_fail(frontier, error));
+    url->id = frontier->last = (uint64_t)sqlite3_last_insert_rowid(frontier->db);
     return VIDI_OK;
 }
 
-uint64_t frontier_last(const frontier *of)
+uint64_t frontier_last(const frontier *frontier)
 {
-    return of->last;
+    return frontier->last;
 }
 
-uint64_t frontier_unsorted(const frontier *of)
+uint64_t frontier_unsorted(const frontier *frontier)
 {
-    return of->last - frontier_sorted(of);
+    return frontier->last - frontier_sorted(frontier);
 }
 
-int frontier_text(frontier *of, uint64_t id, bytes *to)
+int frontier_text(frontier *frontier, uint64_t id, bytes *to)
 {
-    int error = frontier_ready(of, FRONTIER_TEXT);
+    int error = frontier_ready(frontier, FRONTIER_TEXT);
     if (error)
         return error;
-    sqlite3_stmt *ask = of->statements[FRONTIER_TEXT];
+    sqlite3_stmt *ask = frontier->statements[FRONTIER_TEXT];
     sql_bind(ask, 1, id);
     int result = sqlite3_step(ask);
     if (result == SQLITE_ROW)
@@ -218,23 +218,23 @@ int frontier_text(frontier *of, uint64_t id, bytes *to)
     else
         error = result == SQLITE_DONE ? VIDI_EABSENT : sql_code(result);
     if (error && error != VIDI_EABSENT)
-        frontier_fail(of, error);
+        frontier_fail(frontier, error);
     sqlite3_reset(ask);
     return error;
 }
 
-int frontier_since(frontier *of, uint64_t after, frontier_visit *visit, void *context)
+int frontier_since(frontier *frontier, uint64_t after, frontier_visit *visit, void *context)
 {
-    int error = frontier_ready(of, FRONTIER_SINCE), result = SQLITE_DONE, stop = 0;
+    int error = frontier_ready(frontier, FRONTIER_SINCE), result = SQLITE_DONE, stop = 0;
     if (error)
         return error;
-    sqlite3_stmt *ask = of->statements[FRONTIER_SINCE];
+    sqlite3_stmt *ask = frontier->statements[FRONTIER_SINCE];
     sql_bind(ask, 1, after);
     while (!stop && (result = sqlite3_step(ask)) == SQLITE_ROW)
         stop = visit(context, sql_number(ask, 0), sql_blob(ask, 1));
     error = sql_code(result);
     if (error)
-        frontier_fail(of, error);
+        frontier_fail(frontier, error);
     sqlite3_reset(ask);
     return stop ? stop : error;
 }

@@ -54,34 +54,34 @@ typedef struct frontier frontier;
 
 /* Makes the tables if they are missing. `by_level`: keeps blocks of one depth apart, so that levels can be barriers. */
 int frontier_open(frontier **made, sqlite3 *db, bool by_level);
-void frontier_close(frontier *of);
-const char *frontier_error(const frontier *of);
+void frontier_close(frontier *frontier);
+const char *frontier_error(const frontier *frontier);
 
 /*
  * Must be called when a transaction has been rolled back: what is kept in memory is then read again, by
  * frontier_refresh or by the next function that asks the database. It does not use the database itself, so a rollback
  * hook may call it.
  */
-void frontier_forget(frontier *of);
-int frontier_refresh(frontier *of);
+void frontier_forget(frontier *frontier);
+int frontier_refresh(frontier *frontier);
 
 /* Has a function that writes failed, so that this transaction must not be committed? Until frontier_forget. */
-bool frontier_is_spoiled(const frontier *of);
+bool frontier_is_spoiled(const frontier *frontier);
 
 /* Appends the URL and fills in its id. Must be in a transaction. */
-int frontier_add(frontier *of, frontier_url *url);
+int frontier_add(frontier *frontier, frontier_url *url);
 
 /* The last id, which is also the number of URLs appended. */
-uint64_t frontier_last(const frontier *of);
+uint64_t frontier_last(const frontier *frontier);
 
 /* Rows that were appended but are not in a block yet. */
-uint64_t frontier_unsorted(const frontier *of);
+uint64_t frontier_unsorted(const frontier *frontier);
 
 /*
  * Sorts up to `most` of them into blocks. Must be in a transaction. A few large sorts are faster than many small ones:
  * best when a hundred thousand are waiting, or when there is nothing else to do. Takes up to 100 MB for a million URLs.
  */
-int frontier_sort(frontier *of, uint64_t most);
+int frontier_sort(frontier *frontier, uint64_t most);
 
 /* A block of one host: URLs in the order in which they were found. Begins as {0}; ends with bytes_free(&block.text). */
 typedef struct frontier_block {
@@ -93,31 +93,31 @@ typedef struct frontier_block {
 } frontier_block;
 
 /* The first block of a host whose number is greater than `after` (0: the first of all). VIDI_EABSENT: there is none. */
-int frontier_take(frontier *of, uint32_t level, uint64_t host, uint64_t after, frontier_block *block);
+int frontier_take(frontier *frontier, uint32_t level, uint64_t host, uint64_t after, frontier_block *block);
 
 /* The first host at or after `host` that has a block on this level, by ascending numbers. VIDI_EABSENT: none. */
-int frontier_host(frontier *of, uint32_t level, uint64_t host, uint64_t *found);
+int frontier_host(frontier *frontier, uint32_t level, uint64_t host, uint64_t *found);
 
 /* The lowest level that has a block. VIDI_EABSENT: there are no blocks. */
-int frontier_level(frontier *of, uint32_t *level);
+int frontier_level(frontier *frontier, uint32_t *level);
 /* The lowest one above `after`. */
-int frontier_next_level(frontier *of, uint32_t after, uint32_t *level);
+int frontier_next_level(frontier *frontier, uint32_t after, uint32_t *level);
 
 /*
  * Removes a block, when all of its URLs have an outcome. Must be in a transaction. Drops are collected: frontier_flush
  * writes them and must be called before the transaction is committed (db_commit does).
  */
-int frontier_drop(frontier *of, uint32_t level, uint64_t host, uint64_t number);
-int frontier_flush(frontier *of);
+int frontier_drop(frontier *frontier, uint32_t level, uint64_t host, uint64_t number);
+int frontier_flush(frontier *frontier);
 
 /* The ids of all URLs in blocks. Not 0 ends the walk and is returned. VIDI_EDAMAGED: a block cannot be read. */
-int frontier_queued(frontier *of, int (*visit)(void *context, uint64_t id), void *context);
+int frontier_queued(frontier *frontier, int (*visit)(void *context, uint64_t id), void *context);
 
 /* One URL by its id, for referrers: appends its text. VIDI_EABSENT: there is none. */
-int frontier_text(frontier *of, uint64_t id, bytes *to);
+int frontier_text(frontier *frontier, uint64_t id, bytes *to);
 
 /* The URLs with ids greater than `after`, in order, for adding them to the seen-set again. Not 0 ends the walk. */
 typedef int frontier_visit(void *context, uint64_t id, vidi_str url);
-int frontier_since(frontier *of, uint64_t after, frontier_visit *visit, void *context);
+int frontier_since(frontier *frontier, uint64_t after, frontier_visit *visit, void *context);
 
 #endif

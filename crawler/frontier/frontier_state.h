@@ -85,33 +85,33 @@ struct frontier {
 };
 
 /* Brings what is in memory up to date, if it is stale, and prepares the statement. */
-int frontier_ready(frontier *of, enum frontier_statement which);
+int frontier_ready(frontier *frontier, enum frontier_statement which);
 /* The same, for functions that write: there must be a transaction. */
-int frontier_ready_to_write(frontier *of, enum frontier_statement which);
+int frontier_ready_to_write(frontier *frontier, enum frontier_statement which);
 /* Keeps SQLite's sentence about an error, and returns the code. */
-int frontier_fail(frontier *of, int code);
+int frontier_fail(frontier *frontier, int code);
 /* The end of a function that writes: an error spoils the transaction. Returns the code. */
-int frontier_wrote(frontier *of, int code);
+int frontier_wrote(frontier *frontier, int code);
 /* Up to which id URLs are sorted. */
-uint64_t frontier_sorted(const frontier *of);
+uint64_t frontier_sorted(const frontier *frontier);
 
 /* Reads the segments again. */
-int segments_load(frontier *of);
-void segments_free(frontier *of);
+int segments_load(frontier *frontier);
+void segments_free(frontier *frontier);
 /* The segment that a sort of n URLs goes to: the last one or a new one, whose ids are then without end. */
-int segments_open(frontier *of, uint64_t n, segment **found);
+int segments_open(frontier *frontier, uint64_t n, segment **found);
 /* The segment has all URLs up to this id; it is written down. Empty segments before it are removed. */
-int segments_close(frontier *of, segment *last, uint64_t up_to);
+int segments_close(frontier *frontier, segment *last, uint64_t up_to);
 
 /*
  * The first block at or behind a key; *found is NULL if there is none on this level of the segment. It is good until
  * the next call for this segment.
  */
-int window_find(frontier *of, segment *on, uint32_t level, block_key key, struct window_block **found);
+int window_find(frontier *frontier, segment *on, uint32_t level, block_key key, struct window_block **found);
 /* Drops a block. It leaves the table at once, or with segment_flush. */
-int window_drop(frontier *of, segment *on, uint32_t level, block_key key);
+int window_drop(frontier *frontier, segment *on, uint32_t level, block_key key);
 /* Removes dropped blocks from the table. */
-int segment_flush(frontier *of, segment *on);
+int segment_flush(frontier *frontier, segment *on);
 /* Forgets what was read ahead, because the segment has changed. */
 void window_forget(segment *on);
 

@@ -13,44 +13,44 @@
 
 /* ---- segments ---- */
 
-static int add_segment(frontier *of, uint64_t first, uint64_t last)
+static int add_segment(frontier *frontier, uint64_t first, uint64_t last)
 {
-    if (of->segment_count == of->segment_room) {
-        size_t room = of->segment_room ? 2 * of->segment_room : 16;
-        segment *grown = realloc(of->segments, room * sizeof *grown);
+    if (frontier->segment_count == frontier->segment_room) {
+        size_t room = frontier->segment_room ? 2 * frontier->segment_room : 16;
+        segment *grown = realloc(frontier->segments, room * sizeof *grown);
         if (!grown)
-            return frontier_fail(of, VIDI_EMEMORY);
-        of->segments = grown;
-        of->segment_room = room;
+            return frontier_fail(frontier, VIDI_EMEMORY);
+        frontier->segments = grown;
+        frontier->segment_room = room;
     }
-    of->segments[of->segment_count++] = (segment){.first = first, .last = last};
+    frontier->segments[frontier->segment_count++] = (segment){.first = first, .last = last};
     return VIDI_OK;
 }
 
-void segments_free(frontier *of)
+void segments_free(frontier *frontier)
 {
-    for (size_t i = 0; i < of->segment_count; i++)
-        window_forget(&of->segments[i]);
-    of->segment_count = 0;
+    for (size_t i = 0; i < frontier->segment_count; i++)
+        window_forget(&frontier->segments[i]);
+    frontier->segment_count = 0;
 }
 
-int segments_load(frontier *of)
+int segments_load(frontier *frontier)
 {
-    sqlite3_stmt *ask = of->statements[FRONTIER_SEGMENTS];
+    sqlite3_stmt *ask = frontier->statements[FRONTIER_SEGMENTS];
     int error = VIDI_OK, result = SQLITE_DONE;
 
-    segments_free(of);
+    segments_free(frontier);
     while (!error && (result = sqlite3_step(ask)) == SQLITE_ROW)
-        error = add_segment(of, sql_number(ask, 0), sql_number(ask, 1));
+        error = add_segment(frontier, sql_number(ask, 0), sql_number(ask, 1));
     if (!error && sql_code(result))
-        error = frontier_fail(of, sql_code(result));
+        error = frontier_fail(frontier, sql_code(result));
     sqlite3_reset(ask);
     return error;
 }
 
-uint64_t frontier_sorted(const frontier *of)
+uint64_t frontier_sorted(const frontier *frontier)
 {
-    return of->segment_count ? of->segments[of->segment_count - 1].last : 0;
+    return frontier->segment_count ? frontier->segments[frontier->segment_count - 1].last : 0;
 }
 
 static uint64_t size_of(const segment *segment)
@@ -58,88 +58,89 @@ static uint64_t size_of(const segment *segment)
     return segment->last - segment->first + 1;
 }
 
-int segments_open(frontier *of, uint64_t n, segment **found)
+int segments_open(frontier *frontier, uint64_t n, segment **found)
 {
-    uint64_t most = n > of->segment_least ? n : of->segment_least, all = 0;
-    for (size_t i = 0; i < of->segment_count; i++)
-        all += size_of(&of->segments[i]);
+    uint64_t most = n > frontier->segment_least ? n : frontier->segment_least, all = 0;
+    for (size_t i = 0; i < frontier->segment_count; i++)
+        all += size_of(&frontier->segments[i]);
     if (most < all / SEGMENT_SHARE)
         most = all / SEGMENT_SHARE;
     int error = VIDI_OK;
-    if (of->segment_count == 0 || size_of(&of->segments[of->segment_count - 1]) + n > most) {
-        uint64_t sorted = frontier_sorted(of);
-        error = add_segment(of, sorted + 1, sorted);
+    if (frontier->segment_count == 0 || size_of(&frontier->segments[frontier->segment_count - 1]) + n > most) {
+        uint64_t sorted = frontier_sorted(frontier);
+        error = add_segment(frontier, sorted + 1, sorted);
     }
-    *found = error ? NULL : &of->segments[of->segment_count - 1];
+    *found = error ? NULL : &frontier->segments[frontier->segment_count - 1];
     return error;
 }
 
 /* The lowest level of a segment, from `least` on. VIDI_EABSENT: there is none. */
-static int level_of(frontier *of, const segment *segment, uint64_t least, uint32_t *level)
+static int level_of(frontier *frontier, const segment *segment, uint64_t least, uint32_t *level)
 {
-    sqlite3_stmt *ask = of->statements[FRONTIER_LEVEL];
+    sqlite3_stmt *ask = frontier->statements[FRONTIER_LEVEL];
     sql_bind(ask, 1, segment->first);
     sql_bind(ask, 2, least);
     int result = sqlite3_step(ask);
     if (result == SQLITE_ROW)
         *level = (uint32_t)sql_number(ask, 0);
     else if (result != SQLITE_DONE)
-        frontier_fail(of, sql_code(result));
+        frontier_fail(frontier, sql_code(result));
     sqlite3_reset(ask);
     return result == SQLITE_DONE ? VIDI_EABSENT : sql_code(result);
 }
 
 /* Removes segments without blocks, but not the last one. */
-static int remove_empty(frontier *of)
+static int remove_empty(frontier *frontier)
 {
-    int error = frontier_ready(of, FRONTIER_LEVEL);
+    int error = frontier_ready(frontier, FRONTIER_LEVEL);
     if (!error)
-        error = frontier_ready(of, FRONTIER_SEGMENT_DROP);
+        error = frontier_ready(frontier, FRONTIER_SEGMENT_DROP);
     size_t kept = 0;
-    for (size_t i = 0; i < of->segment_count; i++) {
+    for (size_t i = 0; i < frontier->segment_count; i++) {
         uint32_t level;
-        int found = error || i + 1 == of->segment_count ? VIDI_OK : level_of(of, &of->segments[i], 0, &level);
+        int found =
+            error || i + 1 == frontier->segment_count ? VIDI_OK : level_of(frontier, &frontier->segments[i], 0, &level);
         if (found == VIDI_EABSENT) {
-            sql_bind(of->statements[FRONTIER_SEGMENT_DROP], 1, of->segments[i].first);
-            found = sql_run(of->statements[FRONTIER_SEGMENT_DROP]);
+            sql_bind(frontier->statements[FRONTIER_SEGMENT_DROP], 1, frontier->segments[i].first);
+            found = sql_run(frontier->statements[FRONTIER_SEGMENT_DROP]);
             if (!found) {
-                window_forget(&of->segments[i]);
+                window_forget(&frontier->segments[i]);
                 continue;
             }
-            frontier_fail(of, found);
+            frontier_fail(frontier, found);
         }
         error = error ? error : found;
-        of->segments[kept++] = of->segments[i];
+        frontier->segments[kept++] = frontier->segments[i];
     }
-    of->segment_count = kept;
+    frontier->segment_count = kept;
     return error;
 }
 
-int segments_close(frontier *of, segment *last, uint64_t up_to)
+int segments_close(frontier *frontier, segment *last, uint64_t up_to)
 {
-    int error = frontier_ready(of, FRONTIER_SEGMENT_PUT);
+    int error = frontier_ready(frontier, FRONTIER_SEGMENT_PUT);
     if (error)
         return error;
-    sqlite3_stmt *put = of->statements[FRONTIER_SEGMENT_PUT];
+    sqlite3_stmt *put = frontier->statements[FRONTIER_SEGMENT_PUT];
     sql_bind(put, 1, last->first);
     sql_bind(put, 2, up_to);
     error = sql_run(put);
     if (error)
-        return frontier_fail(of, error);
+        return frontier_fail(frontier, error);
     last->last = up_to;
     window_forget(last);
-    return remove_empty(of);
+    return remove_empty(frontier);
 }
 
 /* ---- hosts ---- */
 
-int frontier_host(frontier *of, uint32_t level, uint64_t host, uint64_t *found)
+int frontier_host(frontier *frontier, uint32_t level, uint64_t host, uint64_t *found)
 {
-    int error = frontier_refresh(of);
+    int error = frontier_refresh(frontier);
     uint64_t smallest = UINT64_MAX;
-    for (size_t i = 0; !error && i < of->segment_count; i++) {
+    for (size_t i = 0; !error && i < frontier->segment_count; i++) {
         struct window_block *next;
-        error = window_find(of, &of->segments[i], level, (block_key){host, 0}, &next);
+        error = window_find(frontier, &frontier->segments[i], level, (block_key){host, 0}, &next);
         if (!error && next && next->key.host < smallest)
             smallest = next->key.host;
     }
@@ -148,16 +149,16 @@ int frontier_host(frontier *of, uint32_t level, uint64_t host, uint64_t *found)
     return error || smallest != UINT64_MAX ? error : VIDI_EABSENT;
 }
 
-static int lowest_level(frontier *of, uint64_t least, uint32_t *level)
+static int lowest_level(frontier *frontier, uint64_t least, uint32_t *level)
 {
-    int error = frontier_ready(of, FRONTIER_LEVEL), found = VIDI_EABSENT;
-    for (size_t i = 0; !error && i < of->segment_count; i++)
-        error = segment_flush(of, &of->segments[i]);
+    int error = frontier_ready(frontier, FRONTIER_LEVEL), found = VIDI_EABSENT;
+    for (size_t i = 0; !error && i < frontier->segment_count; i++)
+        error = segment_flush(frontier, &frontier->segments[i]);
     if (error)
         return error;
-    for (size_t i = 0; i < of->segment_count; i++) {
+    for (size_t i = 0; i < frontier->segment_count; i++) {
         uint32_t lowest = 0;
-        error = level_of(of, &of->segments[i], least, &lowest);
+        error = level_of(frontier, &frontier->segments[i], least, &lowest);
         if (error && error != VIDI_EABSENT)
             return error;
         if (!error && (found || lowest < *level)) {
@@ -168,64 +169,64 @@ static int lowest_level(frontier *of, uint64_t least, uint32_t *level)
     return found;
 }
 
-int frontier_level(frontier *of, uint32_t *level)
+int frontier_level(frontier *frontier, uint32_t *level)
 {
-    return lowest_level(of, 0, level);
+    return lowest_level(frontier, 0, level);
 }
 
-int frontier_next_level(frontier *of, uint32_t after, uint32_t *level)
+int frontier_next_level(frontier *frontier, uint32_t after, uint32_t *level)
 {
-    return lowest_level(of, (uint64_t)after + 1, level);
+    return lowest_level(frontier, (uint64_t)after + 1, level);
 }
 
 /* ---- blocks ---- */
 
 /* `next` is in the window of a segment. */
-static int read_block(frontier *of, const segment *on, const struct window_block *next, frontier_block *block)
+static int read_block(frontier *frontier, const segment *on, const struct window_block *next, frontier_block *block)
 {
     block->host = next->key.host;
     block->number = next->key.number;
     block->level = on->ahead->level;
     int error = block_read(block, (vidi_str){on->ahead->text.ptr + next->at, next->length}, next->count);
     if (error == VIDI_EDAMAGED)
-        snprintf(of->error, sizeof of->error, "a block of URLs is damaged");
+        snprintf(frontier->error, sizeof frontier->error, "a block of URLs is damaged");
     else if (error)
-        frontier_fail(of, error);
+        frontier_fail(frontier, error);
     return error;
 }
 
-int frontier_take(frontier *of, uint32_t level, uint64_t host, uint64_t after, frontier_block *block)
+int frontier_take(frontier *frontier, uint32_t level, uint64_t host, uint64_t after, frontier_block *block)
 {
-    int error = frontier_refresh(of);
-    for (size_t i = 0; !error && i < of->segment_count; i++) {
-        segment *on = &of->segments[i];
+    int error = frontier_refresh(frontier);
+    for (size_t i = 0; !error && i < frontier->segment_count; i++) {
+        segment *on = &frontier->segments[i];
         struct window_block *next = NULL;
         if (on->last > after)
-            error = window_find(of, on, level, (block_key){host, after + 1}, &next);
+            error = window_find(frontier, on, level, (block_key){host, after + 1}, &next);
         if (!error && next && next->key.host == host)
-            return read_block(of, on, next, block);
+            return read_block(frontier, on, next, block);
     }
     return error ? error : VIDI_EABSENT;
 }
 
-int frontier_drop(frontier *of, uint32_t level, uint64_t host, uint64_t number)
+int frontier_drop(frontier *frontier, uint32_t level, uint64_t host, uint64_t number)
 {
-    int error = frontier_ready_to_write(of, FRONTIER_DROP);
+    int error = frontier_ready_to_write(frontier, FRONTIER_DROP);
     if (error)
         return error;
-    for (size_t i = 0; i < of->segment_count; i++) {
-        segment *on = &of->segments[i];
+    for (size_t i = 0; i < frontier->segment_count; i++) {
+        segment *on = &frontier->segments[i];
         if (on->first <= number && number <= on->last)
-            return frontier_wrote(of, window_drop(of, on, level, (block_key){host, number}));
+            return frontier_wrote(frontier, window_drop(frontier, on, level, (block_key){host, number}));
     }
     return VIDI_OK; /* dropped before */
 }
 
-int frontier_flush(frontier *of)
+int frontier_flush(frontier *frontier)
 {
-    int error = frontier_ready_to_write(of, FRONTIER_DROP);
-    for (size_t i = 0; !error && i < of->segment_count; i++)
-        error = segment_flush(of, &of->segments[i]);
+    int error = frontier_ready_to_write(frontier, FRONTIER_DROP);
+    for (size_t i = 0; !error && i < frontier->segment_count; i++)
+        error = segment_flush(frontier, &frontier->segments[i]);
     return error;
 }
 
@@ -242,15 +243,16 @@ static int visit_block(sqlite3_stmt *row, frontier_block *block, int (*visit)(vo
     return error ? error : stop;
 }
 
-int frontier_queued(frontier *of, int (*visit)(void *context, uint64_t id), void *context)
+int frontier_queued(frontier *frontier, int (*visit)(void *context, uint64_t id), void *context)
 {
     frontier_block *block = calloc(1, sizeof *block);
-    int error = block ? frontier_ready(of, FRONTIER_QUEUED) : frontier_fail(of, VIDI_EMEMORY), result = SQLITE_DONE;
-    sqlite3_stmt *ask = of->statements[FRONTIER_QUEUED];
+    int error = block ? frontier_ready(frontier, FRONTIER_QUEUED) : frontier_fail(frontier, VIDI_EMEMORY),
+        result = SQLITE_DONE;
+    sqlite3_stmt *ask = frontier->statements[FRONTIER_QUEUED];
     while (!error && (result = sqlite3_step(ask)) == SQLITE_ROW)
         error = visit_block(ask, block, visit, context);
     if (!error && sql_code(result))
-        error = frontier_fail(of, sql_code(result));
+        error = frontier_fail(frontier, sql_code(result));
     sqlite3_reset(ask);
     if (block)
         bytes_free(&block->text);

@@ -28,11 +28,11 @@ typedef struct sorting {
     bytes block;
 } sorting;
 
-static void free_sorting(sorting *of)
+static void free_sorting(sorting *sorting)
 {
-    bytes_free(&of->records);
-    bytes_free(&of->block);
-    free(of->places);
+    bytes_free(&sorting->records);
+    bytes_free(&sorting->block);
+    free(sorting->places);
 }
 
 /* ---- reading ---- */
@@ -63,22 +63,22 @@ static frontier_url url_of(sqlite3_stmt *row)
 }
 
 /* Reads up to `most` of the rows that are not sorted yet. */
-static int gather(frontier *of, uint64_t most, sorting *to)
+static int gather(frontier *frontier, uint64_t most, sorting *to)
 {
-    int error = frontier_ready(of, FRONTIER_UNSORTED), result = SQLITE_DONE;
+    int error = frontier_ready(frontier, FRONTIER_UNSORTED), result = SQLITE_DONE;
     if (error)
         return error;
-    sqlite3_stmt *ask = of->statements[FRONTIER_UNSORTED];
-    sql_bind(ask, 1, frontier_sorted(of));
+    sqlite3_stmt *ask = frontier->statements[FRONTIER_UNSORTED];
+    sql_bind(ask, 1, frontier_sorted(frontier));
     while (!error && to->count < most && to->count < SORT_URLS && to->records.len < SORT_BYTES &&
            (result = sqlite3_step(ask)) == SQLITE_ROW) {
         frontier_url url = url_of(ask);
-        error = add_place(to, &url, of->by_level ? url.depth : 0);
+        error = add_place(to, &url, frontier->by_level ? url.depth : 0);
         to->last = url.id;
     }
     error = error ? error : sql_code(result);
     if (error)
-        frontier_fail(of, error);
+        frontier_fail(frontier, error);
     sqlite3_reset(ask);
     return error;
 }
@@ -95,10 +95,10 @@ static int compare(const void *a, const void *b)
 
 /* ---- writing ---- */
 
-static int put_block(frontier *of, uint64_t segment, const place *host, uint64_t number, size_t count,
+static int put_block(frontier *frontier, uint64_t segment, const place *host, uint64_t number, size_t count,
                      const bytes *urls)
 {
-    sqlite3_stmt *put = of->statements[FRONTIER_PUT];
+    sqlite3_stmt *put = frontier->statements[FRONTIER_PUT];
     sql_bind(put, 1, segment);
     sql_bind(put, 2, host->level);
     sql_bind(put, 3, host->host);
@@ -106,11 +106,11 @@ static int put_block(frontier *of, uint64_t segment, const place *host, uint64_t
     sql_bind(put, 5, count);
     sql_bind_blob(put, 6, bytes_str(urls));
     int error = sql_run(put);
-    return error ? frontier_fail(of, error) : VIDI_OK;
+    return error ? frontier_fail(frontier, error) : VIDI_OK;
 }
 
 /* Makes one block from the places at `from`, which are of the same host; *taken tells how many URLs it has. */
-static int make_block(frontier *of, uint64_t segment, sorting *from, const place *places, size_t n, size_t *taken)
+static int make_block(frontier *frontier, uint64_t segment, sorting *from, const place *places, size_t n, size_t *taken)
 {
     frontier_url urls[2];
     uint64_t number = 0;
@@ -126,65 +126,65 @@ static int make_block(frontier *of, uint64_t segment, sorting *from, const place
         if (!before)
             number = url->id;
         if (block_append(&from->block, number, before, url))
-            return frontier_fail(of, VIDI_EMEMORY);
-        if (before && from->block.len > of->block_bytes) {
+            return frontier_fail(frontier, VIDI_EMEMORY);
+        if (before && from->block.len > frontier->block_bytes) {
             from->block.len = length;
             break;
         }
         count++;
     }
     *taken = count;
-    return put_block(of, segment, places, number, count, &from->block);
+    return put_block(frontier, segment, places, number, count, &from->block);
 }
 
-static int put_host(frontier *of, uint64_t segment, sorting *from, const place *places, size_t n)
+static int put_host(frontier *frontier, uint64_t segment, sorting *from, const place *places, size_t n)
 {
     size_t taken = 0;
     for (size_t done = 0; done < n; done += taken) {
-        int error = make_block(of, segment, from, places + done, n - done, &taken);
+        int error = make_block(frontier, segment, from, places + done, n - done, &taken);
         if (error)
             return error;
     }
     return VIDI_OK;
 }
 
-static int put_all(frontier *of, uint64_t segment, sorting *from)
+static int put_all(frontier *frontier, uint64_t segment, sorting *from)
 {
-    int error = frontier_ready(of, FRONTIER_PUT);
+    int error = frontier_ready(frontier, FRONTIER_PUT);
     for (size_t i = 0, n; !error && i < from->count; i += n) {
         const place *host = &from->places[i];
         n = 1;
         while (i + n < from->count && host[n].host == host->host && host[n].level == host->level)
             n++;
-        error = put_host(of, segment, from, host, n);
+        error = put_host(frontier, segment, from, host, n);
     }
     return error;
 }
 
 /* ---- */
 
-static int sort_some(frontier *of, uint64_t most, uint64_t *done)
+static int sort_some(frontier *frontier, uint64_t most, uint64_t *done)
 {
     sorting some = {0};
     segment *to = NULL;
-    int error = gather(of, most, &some);
+    int error = gather(frontier, most, &some);
     if (!error && some.count) {
         qsort(some.places, some.count, sizeof *some.places, compare);
-        error = segments_open(of, some.count, &to);
+        error = segments_open(frontier, some.count, &to);
         if (!error)
-            error = put_all(of, to->first, &some);
+            error = put_all(frontier, to->first, &some);
         if (!error)
-            error = segments_close(of, to, some.last);
+            error = segments_close(frontier, to, some.last);
     }
     *done = some.count;
     free_sorting(&some);
     return error;
 }
 
-int frontier_sort(frontier *of, uint64_t most)
+int frontier_sort(frontier *frontier, uint64_t most)
 {
-    int error = frontier_flush(of);
-    for (uint64_t done = 1; !error && done && most && frontier_unsorted(of); most -= done)
-        error = frontier_wrote(of, sort_some(of, most, &done));
+    int error = frontier_flush(frontier);
+    for (uint64_t done = 1; !error && done && most && frontier_unsorted(frontier); most -= done)
+        error = frontier_wrote(frontier, sort_some(frontier, most, &done));
     return error;
 }

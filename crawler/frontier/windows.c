@@ -20,19 +20,19 @@ static block_key next_key(block_key key)
     return (block_key){key.host, key.number + 1};
 }
 
-static bool covers(const window *of, uint32_t level, block_key key)
+static bool covers(const window *window, uint32_t level, block_key key)
 {
-    return of && of->known && of->level == level && !before(key, of->from) && before(key, of->end);
+    return window && window->known && window->level == level && !before(key, window->from) && before(key, window->end);
 }
 
 /* ---- the table ---- */
 
-static int delete_range(frontier *of, const segment *on, uint32_t level, block_key from, block_key end)
+static int delete_range(frontier *frontier, const segment *on, uint32_t level, block_key from, block_key end)
 {
-    int error = frontier_ready(of, FRONTIER_DROP);
+    int error = frontier_ready(frontier, FRONTIER_DROP);
     if (error)
         return error;
-    sqlite3_stmt *drop = of->statements[FRONTIER_DROP];
+    sqlite3_stmt *drop = frontier->statements[FRONTIER_DROP];
     sql_bind(drop, 1, on->first);
     sql_bind(drop, 2, level);
     sql_bind(drop, 3, from.host);
@@ -40,15 +40,15 @@ static int delete_range(frontier *of, const segment *on, uint32_t level, block_k
     sql_bind(drop, 5, end.host);
     sql_bind(drop, 6, end.number);
     error = sql_run(drop);
-    return error ? frontier_fail(of, error) : VIDI_OK;
+    return error ? frontier_fail(frontier, error) : VIDI_OK;
 }
 
-int segment_flush(frontier *of, segment *on)
+int segment_flush(frontier *frontier, segment *on)
 {
     if (!on->dropped.any)
         return VIDI_OK;
     on->dropped.any = false;
-    return frontier_wrote(of, delete_range(of, on, on->dropped.level, on->dropped.from, on->dropped.end));
+    return frontier_wrote(frontier, delete_range(frontier, on, on->dropped.level, on->dropped.from, on->dropped.end));
 }
 
 /* Adds the row that a statement stands on. */
@@ -62,7 +62,7 @@ static int add_row(window *to, sqlite3_stmt *row)
     return bytes_append_str(&to->text, urls);
 }
 
-static int read_rows(frontier *of, window *to, sqlite3_stmt *ask)
+static int read_rows(frontier *frontier, window *to, sqlite3_stmt *ask)
 {
     int error = VIDI_OK, result = SQLITE_ROW;
     while (!error && to->count < WINDOW_BLOCKS && to->text.len < WINDOW_BYTES &&
@@ -70,36 +70,36 @@ static int read_rows(frontier *of, window *to, sqlite3_stmt *ask)
         error = add_row(to, ask);
     error = error ? error : sql_code(result);
     if (error)
-        return frontier_fail(of, error);
+        return frontier_fail(frontier, error);
     to->end = result == SQLITE_DONE ? KEY_END : next_key(to->blocks[to->count - 1].key);
     to->known = true;
     return VIDI_OK;
 }
 
 /* Reads what comes at or behind the key. */
-static int load(frontier *of, segment *on, uint32_t level, block_key key)
+static int load(frontier *frontier, segment *on, uint32_t level, block_key key)
 {
     const dropped_range *dropped = &on->dropped;
     int error = VIDI_OK;
     if (dropped->any && (dropped->level != level || before(key, dropped->end)))
-        error = segment_flush(of, on);
+        error = segment_flush(frontier, on);
     if (!error)
-        error = frontier_ready(of, FRONTIER_AHEAD);
+        error = frontier_ready(frontier, FRONTIER_AHEAD);
     if (error)
         return error;
     if (!on->ahead && !(on->ahead = calloc(1, sizeof *on->ahead)))
-        return frontier_fail(of, VIDI_EMEMORY);
+        return frontier_fail(frontier, VIDI_EMEMORY);
     window *to = on->ahead;
     to->known = false;
     to->level = level;
     to->from = key;
     to->count = to->live = to->text.len = 0;
-    sqlite3_stmt *ask = of->statements[FRONTIER_AHEAD];
+    sqlite3_stmt *ask = frontier->statements[FRONTIER_AHEAD];
     sql_bind(ask, 1, on->first);
     sql_bind(ask, 2, level);
     sql_bind(ask, 3, key.host);
     sql_bind(ask, 4, key.number);
-    error = read_rows(of, to, ask);
+    error = read_rows(frontier, to, ask);
     sqlite3_reset(ask);
     return error;
 }
@@ -130,13 +130,13 @@ static size_t place_of(const window *in, block_key key)
     return low;
 }
 
-int window_find(frontier *of, segment *on, uint32_t level, block_key key, struct window_block **found)
+int window_find(frontier *frontier, segment *on, uint32_t level, block_key key, struct window_block **found)
 {
     block_key asked = key;
     *found = NULL;
     while (before(key, KEY_END)) {
         if (!covers(on->ahead, level, key)) {
-            int error = load(of, on, level, key);
+            int error = load(frontier, on, level, key);
             if (error)
                 return error;
             on->ahead->from = asked; /* nothing was found between the two */
@@ -155,7 +155,7 @@ int window_find(frontier *of, segment *on, uint32_t level, block_key key, struct
 }
 
 /* Everything around a dropped block that is gone, too, joins the range that the segment remembers. */
-static int extend_range(frontier *of, segment *on, size_t i)
+static int extend_range(frontier *frontier, segment *on, size_t i)
 {
     window *in = on->ahead;
     size_t low = i, high = i + 1;
@@ -170,7 +170,7 @@ static int extend_range(frontier *of, segment *on, size_t i)
 
     dropped_range *range = &on->dropped;
     if (range->any && (before(range->end, from) || before(end, range->from))) {
-        int error = segment_flush(of, on);
+        int error = segment_flush(frontier, on);
         if (error)
             return error;
     }
@@ -182,15 +182,15 @@ static int extend_range(frontier *of, segment *on, size_t i)
     return VIDI_OK;
 }
 
-int window_drop(frontier *of, segment *on, uint32_t level, block_key key)
+int window_drop(frontier *frontier, segment *on, uint32_t level, block_key key)
 {
     window *in = on->ahead;
     size_t i = covers(in, level, key) ? place_of(in, key) : 0;
     if (!covers(in, level, key))
-        return delete_range(of, on, level, key, next_key(key));
+        return delete_range(frontier, on, level, key, next_key(key));
     bool found = i < in->count && in->blocks[i].key.host == key.host && in->blocks[i].key.number == key.number;
     if (!found || in->blocks[i].dropped)
         return VIDI_OK; /* dropped before */
     in->blocks[i].dropped = true;
-    return extend_range(of, on, i);
+    return extend_range(frontier, on, i);
 }

@@ -205,10 +205,10 @@ int harvest_read(harvest *into, const harvest_rules *rules, archive_packer *pack
     return error;
 }
 
-void harvest_free(harvest *of)
+void harvest_free(harvest *found)
 {
-    free(of->links);
-    bytes_free(&of->records);
-    bytes_free(&of->text);
-    *of = (harvest){0};
+    free(found->links);
+    bytes_free(&found->records);
+    bytes_free(&found->text);
+    *found = (harvest){0};
 }

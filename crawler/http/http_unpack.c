@@ -61,72 +61,72 @@ typedef struct layer {
     bytes *to;
 } layer;
 
-static void give_input(layer *of)
+static void give_input(layer *layer)
 {
-    if (of->stream.avail_in > 0)
+    if (layer->stream.avail_in > 0)
         return;
-    size_t n = of->rest.len < UINT32_MAX ? of->rest.len : UINT32_MAX;
-    of->stream.next_in = (Bytef *)(uintptr_t)of->rest.ptr;
-    of->stream.avail_in = (uInt)n;
-    of->rest = (vidi_str){of->rest.ptr + n, of->rest.len - n};
+    size_t n = layer->rest.len < UINT32_MAX ? layer->rest.len : UINT32_MAX;
+    layer->stream.next_in = (Bytef *)(uintptr_t)layer->rest.ptr;
+    layer->stream.avail_in = (uInt)n;
+    layer->rest = (vidi_str){layer->rest.ptr + n, layer->rest.len - n};
 }
 
 /* Inflates as much as there is room for. Z_BUF_ERROR: the input has ended. Z_MEM_ERROR: no memory. */
-static int inflate_some(layer *of)
+static int inflate_some(layer *layer)
 {
-    bytes *to = of->to;
+    bytes *to = layer->to;
 
-    give_input(of);
+    give_input(layer);
     if (to->len == to->room && bytes_reserve(to, to->len ? 1 : FIRST_ROOM) != VIDI_OK)
         return Z_MEM_ERROR;
     size_t room = to->room - to->len;
-    if (room > of->budget + 1) /* one byte more tells that it is too much */
-        room = of->budget + 1;
+    if (room > layer->budget + 1) /* one byte more tells that it is too much */
+        room = layer->budget + 1;
     if (room > UINT32_MAX)
         room = UINT32_MAX;
-    of->stream.next_out = (Bytef *)to->ptr + to->len;
-    of->stream.avail_out = (uInt)room;
-    int result = inflate(&of->stream, Z_NO_FLUSH);
-    size_t n = room - of->stream.avail_out;
+    layer->stream.next_out = (Bytef *)to->ptr + to->len;
+    layer->stream.avail_out = (uInt)room;
+    int result = inflate(&layer->stream, Z_NO_FLUSH);
+    size_t n = room - layer->stream.avail_out;
     to->len += n;
-    if (n > of->budget)
+    if (n > layer->budget)
         return Z_OK; /* the caller sees that the budget is used up */
-    of->budget -= n;
+    layer->budget -= n;
     return result;
 }
 
 /* Does another member follow? */
-static bool goes_on(const layer *of)
+static bool goes_on(const layer *layer)
 {
-    const Bytef *next = of->stream.next_in;
+    const Bytef *next = layer->stream.next_in;
 
-    return of->stream.avail_in >= 2 && next[0] == 0x1F && next[1] == 0x8B;
+    return layer->stream.avail_in >= 2 && next[0] == 0x1F && next[1] == 0x8B;
 }
 
 /* Inflates to the end. *budget is lowered by what came out. */
 static http_unpacked inflate_all(vidi_str from, int format, size_t *budget, bytes *to)
 {
-    layer of = {.rest = from, .budget = *budget, .to = to};
+    layer layer = {.rest = from, .budget = *budget, .to = to};
     http_unpacked outcome = HTTP_UNPACKED;
 
-    if (inflateInit2(&of.stream, format) != Z_OK)
+    if (inflateInit2(&layer.stream, format) != Z_OK)
         return HTTP_NO_MEMORY;
     for (;;) {
-        size_t before = of.budget, length = to->len;
-        int result = inflate_some(&of);
+        size_t before = layer.budget, length = to->len;
+        int result = inflate_some(&layer);
         if (to->len - length > before) {
             outcome = HTTP_TOO_LARGE;
             break;
         }
-        if (result == Z_STREAM_END && format == GZIP && goes_on(&of)) {
-            inflateReset(&of.stream);
+        if (result == Z_STREAM_END && format == GZIP && goes_on(&layer)) {
+            inflateReset(&layer.stream);
         } else if (result != Z_OK) {
             outcome = result == Z_STREAM_END ? HTTP_UNPACKED : result == Z_MEM_ERROR ? HTTP_NO_MEMORY : HTTP_DAMAGED;
             break;
         }
     }
-    inflateEnd(&of.stream);
-    *budget = of.budget;
+    inflateEnd(&layer.stream);
+    *budget = layer.budget;
     return outcome;
 }
 

@@ -29,33 +29,33 @@ static int64_t add_times(int64_t time, int64_t span)
 
 /* ---- keeping the heaps right ---- */
 
-static void address_changed(polite *of, polite_slot *address)
+static void address_changed(polite *polite, polite_slot *address)
 {
     const timer_node *first = timer_top(&address->waiting);
 
-    if (first && address->running < of->options.per_host)
-        timer_set(&of->due, &address->node, later_of(first->time, polite_slot_time(address)), first->order);
+    if (first && address->running < polite->options.per_host)
+        timer_set(&polite->due, &address->node, later_of(first->time, polite_slot_time(address)), first->order);
     else
-        timer_remove(&of->due, &address->node);
+        timer_remove(&polite->due, &address->node);
 }
 
-static void pair_changed(polite *of, polite_pair *pair)
+static void pair_changed(polite *polite, polite_pair *pair)
 {
     const polite_queue *first = pair->wanting.first;
     polite_slot *name = pair->name, *address = pair->address;
 
-    if (first && name->running < of->options.per_host)
+    if (first && name->running < polite->options.per_host)
         timer_set(&address->waiting, &pair->node, later_of(first->since, polite_slot_time(name)), first->turn);
     else
         timer_remove(&address->waiting, &pair->node);
-    address_changed(of, address);
+    address_changed(polite, address);
 }
 
 /* The name of the pair has changed, and perhaps the address and the pair itself. */
-static void name_changed(polite *of, const polite_pair *pair)
+static void name_changed(polite *polite, const polite_pair *pair)
 {
     for (polite_pair *one = pair->name->pairs; one; one = one->next)
-        pair_changed(of, one);
+        pair_changed(polite, one);
 }
 
 /* Nothing goes to the name and the address before `until`. */
@@ -69,28 +69,28 @@ static void hold(polite_pair *pair, int64_t until)
 
 int polite_open(polite **made, const polite_options *options)
 {
-    polite *of = *made = calloc(1, sizeof *of);
+    polite *polite = *made = calloc(1, sizeof *polite);
 
-    if (!of)
+    if (!polite)
         return VIDI_EMEMORY;
-    of->options = *options;
-    if (!of->options.per_host)
-        of->options.per_host = 1;
+    polite->options = *options;
+    if (!polite->options.per_host)
+        polite->options.per_host = 1;
     return VIDI_OK;
 }
 
-void polite_close(polite *of)
+void polite_close(polite *polite)
 {
-    if (!of)
+    if (!polite)
         return;
-    polite_free_slots(of);
-    free(of);
+    polite_free_slots(polite);
+    free(polite);
 }
 
-polite_queue *polite_add(polite *of, uint64_t name, uint64_t address, void *item)
+polite_queue *polite_add(polite *polite, uint64_t name, uint64_t address, void *item)
 {
     polite_queue *queue = calloc(1, sizeof *queue);
-    polite_pair *pair = queue ? polite_pair_get(of, name, address) : NULL;
+    polite_pair *pair = queue ? polite_pair_get(polite, name, address) : NULL;
 
     if (!pair) {
         free(queue);
@@ -102,34 +102,34 @@ polite_queue *polite_add(polite *of, uint64_t name, uint64_t address, void *item
     return queue;
 }
 
-void polite_remove(polite *of, polite_queue *queue)
+void polite_remove(polite *polite, polite_queue *queue)
 {
     polite_pair *pair = queue->pair;
 
-    polite_want(of, queue, false);
+    polite_want(polite, queue, false);
     polite_list_remove(&pair->resting, queue);
     free(queue);
-    polite_pair_release(of, pair);
+    polite_pair_release(polite, pair);
 }
 
-void polite_crawl_delay(polite *of, polite_queue *queue, int64_t delay)
+void polite_crawl_delay(polite *polite, polite_queue *queue, int64_t delay)
 {
     queue->crawl_delay = later_of(delay, 0);
     if (queue->asked && delay > 0) {
         hold(queue->pair, add_times(queue->ended, delay));
-        name_changed(of, queue->pair);
+        name_changed(polite, queue->pair);
     }
 }
 
 /* The queue goes to the end of the line. */
-static void wait_from_now(polite *of, polite_queue *queue)
+static void wait_from_now(polite *polite, polite_queue *queue)
 {
-    queue->since = of->now;
-    queue->turn = ++of->turns;
+    queue->since = polite->now;
+    queue->turn = ++polite->turns;
     polite_list_append(&queue->pair->wanting, queue);
 }
 
-void polite_want(polite *of, polite_queue *queue, bool wants)
+void polite_want(polite *polite, polite_queue *queue, bool wants)
 {
     polite_pair *pair = queue->pair;
 
@@ -138,82 +138,82 @@ void polite_want(polite *of, polite_queue *queue, bool wants)
     queue->wants = wants;
     polite_list_remove(wants ? &pair->resting : &pair->wanting, queue);
     if (wants) {
-        wait_from_now(of, queue);
-        of->wanting++;
-        of->waiting += queue->running == 0;
+        wait_from_now(polite, queue);
+        polite->wanting++;
+        polite->waiting += queue->running == 0;
     } else {
         polite_list_append(&pair->resting, queue);
-        of->wanting--;
-        of->waiting -= queue->running == 0;
+        polite->wanting--;
+        polite->waiting -= queue->running == 0;
     }
-    pair_changed(of, pair);
+    pair_changed(polite, pair);
 }
 
 /* ---- turns ---- */
 
 /* What lies between the beginnings of two requests, whatever the first takes. */
-static int64_t least_delay(const polite *of, const polite_queue *queue)
+static int64_t least_delay(const polite *polite, const polite_queue *queue)
 {
-    return later_of(of->options.delay < 0 ? POLITE_DELAY : of->options.delay, queue->crawl_delay);
+    return later_of(polite->options.delay < 0 ? POLITE_DELAY : polite->options.delay, queue->crawl_delay);
 }
 
 /* What lies between the end of a request and the beginning of the next. */
-static int64_t delay_after(const polite *of, const polite_queue *queue, int64_t took)
+static int64_t delay_after(const polite *polite, const polite_queue *queue, int64_t took)
 {
-    int64_t least = least_delay(of, queue);
+    int64_t least = least_delay(polite, queue);
 
-    if (of->options.delay >= 0 || took <= 0)
+    if (polite->options.delay >= 0 || took <= 0)
         return least;
     return later_of(least, took < POLITE_FACTOR_TOP / POLITE_FACTOR ? POLITE_FACTOR * took : POLITE_FACTOR_TOP);
 }
 
-static void slot_take(const polite *of, polite_slot *slot, const polite_queue *queue)
+static void slot_take(const polite *polite, polite_slot *slot, const polite_queue *queue)
 {
     slot->running++;
-    if (of->options.per_host > 1 && least_delay(of, queue) > 0) {
-        slot->spaced = add_times(of->now, least_delay(of, queue));
+    if (polite->options.per_host > 1 && least_delay(polite, queue) > 0) {
+        slot->spaced = add_times(polite->now, least_delay(polite, queue));
         slot->latest = queue->turn;
     }
 }
 
-void *polite_next(polite *of, int64_t now)
+void *polite_next(polite *polite, int64_t now)
 {
-    of->now = later_of(of->now, now);
-    polite_forget(of);
-    const timer_node *top = timer_top(&of->due);
-    if (!top || top->time > of->now)
+    polite->now = later_of(polite->now, now);
+    polite_forget(polite);
+    const timer_node *top = timer_top(&polite->due);
+    if (!top || top->time > polite->now)
         return NULL;
     polite_pair *pair = (polite_pair *)timer_top(&((const polite_slot *)top)->waiting);
     polite_queue *queue = pair->wanting.first;
     polite_list_remove(&pair->wanting, queue);
-    wait_from_now(of, queue);
-    of->waiting -= queue->running == 0;
+    wait_from_now(polite, queue);
+    polite->waiting -= queue->running == 0;
     queue->running++;
-    slot_take(of, pair->name, queue);
-    slot_take(of, pair->address, queue);
-    name_changed(of, pair);
+    slot_take(polite, pair->name, queue);
+    slot_take(polite, pair->address, queue);
+    name_changed(polite, pair);
     return queue->item;
 }
 
-static void give_back(polite *of, polite_queue *queue)
+static void give_back(polite *polite, polite_queue *queue)
 {
     queue->running--;
-    of->waiting += queue->wants && queue->running == 0;
+    polite->waiting += queue->wants && queue->running == 0;
     queue->pair->name->running--;
     queue->pair->address->running--;
 }
 
-void polite_done(polite *of, polite_queue *queue, int64_t now, int64_t took)
+void polite_done(polite *polite, polite_queue *queue, int64_t now, int64_t took)
 {
-    int64_t delay = delay_after(of, queue, took);
+    int64_t delay = delay_after(polite, queue, took);
 
-    of->now = later_of(of->now, now);
-    give_back(of, queue);
+    polite->now = later_of(polite->now, now);
+    give_back(polite, queue);
     queue->asked = true;
     queue->ended = now;
     if (delay > 0)
         hold(queue->pair, add_times(now, delay));
-    name_changed(of, queue->pair);
+    name_changed(polite, queue->pair);
 }
 
 /* The turn before the latest lies further back than the delay, or the latest would not have been given. */
@@ -223,45 +223,45 @@ static void slot_untake(polite_slot *slot, const polite_queue *queue)
         slot->spaced = 0;
 }
 
-void polite_return(polite *of, polite_queue *queue)
+void polite_return(polite *polite, polite_queue *queue)
 {
-    give_back(of, queue);
+    give_back(polite, queue);
     slot_untake(queue->pair->name, queue);
     slot_untake(queue->pair->address, queue);
-    name_changed(of, queue->pair);
+    name_changed(polite, queue->pair);
 }
 
-void polite_back_off(polite *of, polite_queue *queue, int64_t until)
+void polite_back_off(polite *polite, polite_queue *queue, int64_t until)
 {
     hold(queue->pair, until);
-    name_changed(of, queue->pair);
+    name_changed(polite, queue->pair);
 }
 
 /* ---- looking ---- */
 
-int64_t polite_when(const polite *of)
+int64_t polite_when(const polite *polite)
 {
-    const timer_node *top = timer_top(&of->due);
-    return top ? later_of(top->time, of->now) : INT64_MAX;
+    const timer_node *top = timer_top(&polite->due);
+    return top ? later_of(top->time, polite->now) : INT64_MAX;
 }
 
-int64_t polite_when_queue(const polite *of, const polite_queue *queue)
+int64_t polite_when_queue(const polite *polite, const polite_queue *queue)
 {
-    (void)of;
+    (void)polite;
     return later_of(polite_slot_time(queue->pair->name), polite_slot_time(queue->pair->address));
 }
 
-size_t polite_wanting(const polite *of)
+size_t polite_wanting(const polite *polite)
 {
-    return of->wanting;
+    return polite->wanting;
 }
 
-size_t polite_waiting(const polite *of)
+size_t polite_waiting(const polite *polite)
 {
-    return of->waiting;
+    return polite->waiting;
 }
 
-size_t polite_known(const polite *of)
+size_t polite_known(const polite *polite)
 {
-    return of->slot_count;
+    return polite->slot_count;
 }

@@ -32,44 +32,44 @@ typedef struct polite polite;
 typedef struct polite_queue polite_queue;
 
 int polite_open(polite **made, const polite_options *options);
-void polite_close(polite *of); /* and all queues */
+void polite_close(polite *polite); /* and all queues */
 
 /* A queue: `name` and `address` are keys that are equal for equal host names and addresses. NULL: no memory. */
-polite_queue *polite_add(polite *of, uint64_t name, uint64_t address, void *item);
+polite_queue *polite_add(polite *polite, uint64_t name, uint64_t address, void *item);
 
 /* It must have no request in flight. The delays of its name and address are remembered until they are over. */
-void polite_remove(polite *of, polite_queue *queue);
+void polite_remove(polite *polite, polite_queue *queue);
 
 /* Crawl-delay of robots.txt, in milliseconds; 0: none. It counts from the end of the queue's last request, as if it had
  * been known then, so it also lies between robots.txt and the first page. */
-void polite_crawl_delay(polite *of, polite_queue *queue, int64_t delay);
+void polite_crawl_delay(polite *polite, polite_queue *queue, int64_t delay);
 
 /* Says whether the queue wants turns. A new queue wants none. It keeps wanting turns until told otherwise. */
-void polite_want(polite *of, polite_queue *queue, bool wants);
+void polite_want(polite *polite, polite_queue *queue, bool wants);
 
 /* The item of the queue that has waited longest and may go now, or NULL. Takes the turn: call polite_done later. */
-void *polite_next(polite *of, int64_t now);
+void *polite_next(polite *polite, int64_t now);
 
 /* A request of the queue has ended, `took` milliseconds after it began. */
-void polite_done(polite *of, polite_queue *queue, int64_t now, int64_t took);
+void polite_done(polite *polite, polite_queue *queue, int64_t now, int64_t took);
 
 /* The queue's last turn was not used: nothing has been sent. The queue goes to the end of the line. */
-void polite_return(polite *of, polite_queue *queue);
+void polite_return(polite *polite, polite_queue *queue);
 
 /* The host is overloaded (429, 503, or it does not answer): its name and address get no turn before `until`. */
-void polite_back_off(polite *of, polite_queue *queue, int64_t until);
+void polite_back_off(polite *polite, polite_queue *queue, int64_t until);
 
 /* When polite_next will next give a turn, if no request ends before. INT64_MAX: no queue is waiting only for time. */
-int64_t polite_when(const polite *of);
+int64_t polite_when(const polite *polite);
 
 /* When this queue may go again, not counting the delay after requests in flight. 0: at any time. */
-int64_t polite_when_queue(const polite *of, const polite_queue *queue);
+int64_t polite_when_queue(const polite *polite, const polite_queue *queue);
 
 /* Queues that want a turn; those of them that have no request in flight. */
-size_t polite_wanting(const polite *of);
-size_t polite_waiting(const polite *of);
+size_t polite_wanting(const polite *polite);
+size_t polite_waiting(const polite *polite);
 
 /* Names and addresses that are known: those of queues, and those that still have something to wait for. */
-size_t polite_known(const polite *of);
+size_t polite_known(const polite *polite);
 
 #endif

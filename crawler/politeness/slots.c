@@ -48,9 +48,9 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void **tree_of(polite *of, bool is_name)
+static void **tree_of(polite *polite, bool is_name)
 {
-    return is_name ? &of->names : &of->addresses;
+    return is_name ? &polite->names : &polite->addresses;
 }
 
 static void slot_free(void *freed)
@@ -61,14 +61,14 @@ static void slot_free(void *freed)
 }
 
 /* The slot must be in no heap. */
-static void slot_forget(polite *of, polite_slot *slot)
+static void slot_forget(polite *polite, polite_slot *slot)
 {
-    tdelete(slot, tree_of(of, slot->is_name), compare);
-    of->slot_count--;
+    tdelete(slot, tree_of(polite, slot->is_name), compare);
+    polite->slot_count--;
     slot_free(slot);
 }
 
-static polite_slot *slot_make(polite *of, bool is_name, uint64_t key)
+static polite_slot *slot_make(polite *polite, bool is_name, uint64_t key)
 {
     polite_slot *slot = calloc(1, sizeof *slot);
 
@@ -76,46 +76,46 @@ static polite_slot *slot_make(polite *of, bool is_name, uint64_t key)
         return NULL;
     slot->key = key;
     slot->is_name = is_name;
-    if (!timer_reserve(&of->idle, of->slot_count + 1) || !timer_reserve(&of->due, of->slot_count + 1) ||
-        !tsearch(slot, tree_of(of, is_name), compare)) {
+    if (!timer_reserve(&polite->idle, polite->slot_count + 1) || !timer_reserve(&polite->due, polite->slot_count + 1) ||
+        !tsearch(slot, tree_of(polite, is_name), compare)) {
         free(slot);
         return NULL;
     }
-    of->slot_count++;
+    polite->slot_count++;
     return slot;
 }
 
-static polite_slot *slot_get(polite *of, bool is_name, uint64_t key)
+static polite_slot *slot_get(polite *polite, bool is_name, uint64_t key)
 {
     polite_slot sought = {.key = key};
-    void *found = tfind(&sought, tree_of(of, is_name), compare);
+    void *found = tfind(&sought, tree_of(polite, is_name), compare);
 
-    return found ? *(polite_slot **)found : slot_make(of, is_name, key);
+    return found ? *(polite_slot **)found : slot_make(polite, is_name, key);
 }
 
 /* Forgets the slot if it has no queues: now, or when what it has to wait for is over. */
-static void slot_release(polite *of, polite_slot *slot)
+static void slot_release(polite *polite, polite_slot *slot)
 {
     if (slot->pair_count)
         return;
-    timer_remove(&of->idle, &slot->node);
-    if (polite_slot_time(slot) > of->now)
-        timer_set(&of->idle, &slot->node, polite_slot_time(slot), 0);
+    timer_remove(&polite->idle, &slot->node);
+    if (polite_slot_time(slot) > polite->now)
+        timer_set(&polite->idle, &slot->node, polite_slot_time(slot), 0);
     else
-        slot_forget(of, slot);
+        slot_forget(polite, slot);
 }
 
-void polite_forget(polite *of)
+void polite_forget(polite *polite)
 {
-    for (timer_node *node; (node = timer_top(&of->idle)) && node->time <= of->now;) {
-        timer_remove(&of->idle, node);
-        slot_forget(of, (polite_slot *)node);
+    for (timer_node *node; (node = timer_top(&polite->idle)) && node->time <= polite->now;) {
+        timer_remove(&polite->idle, node);
+        slot_forget(polite, (polite_slot *)node);
     }
 }
 
 /* ---- pairs ---- */
 
-static polite_pair *pair_make(polite *of, polite_slot *name, polite_slot *address)
+static polite_pair *pair_make(polite *polite, polite_slot *name, polite_slot *address)
 {
     polite_pair *pair = calloc(1, sizeof *pair);
 
@@ -129,32 +129,32 @@ static polite_pair *pair_make(polite *of, polite_slot *name, polite_slot *addres
     name->pairs = pair;
     name->pair_count++;
     address->pair_count++;
-    timer_remove(&of->idle, &name->node);
+    timer_remove(&polite->idle, &name->node);
     if (address->pair_count == 1)
-        timer_remove(&of->idle, &address->node);
+        timer_remove(&polite->idle, &address->node);
     return pair;
 }
 
-polite_pair *polite_pair_get(polite *of, uint64_t name_key, uint64_t address_key)
+polite_pair *polite_pair_get(polite *polite, uint64_t name_key, uint64_t address_key)
 {
-    polite_slot *name = slot_get(of, true, name_key);
-    polite_slot *address = slot_get(of, false, address_key);
+    polite_slot *name = slot_get(polite, true, name_key);
+    polite_slot *address = slot_get(polite, false, address_key);
     polite_pair *pair = NULL;
 
     if (name && address) {
         for (pair = name->pairs; pair && pair->address != address; pair = pair->next)
             ;
         if (!pair)
-            pair = pair_make(of, name, address);
+            pair = pair_make(polite, name, address);
     }
     if (!pair && name)
-        slot_release(of, name);
+        slot_release(polite, name);
     if (!pair && address)
-        slot_release(of, address);
+        slot_release(polite, address);
     return pair;
 }
 
-void polite_pair_release(polite *of, polite_pair *pair)
+void polite_pair_release(polite *polite, polite_pair *pair)
 {
     if (pair->wanting.first || pair->resting.first)
         return;
@@ -164,8 +164,8 @@ void polite_pair_release(polite *of, polite_pair *pair)
     *link = pair->next;
     pair->name->pair_count--;
     pair->address->pair_count--;
-    slot_release(of, pair->name);
-    slot_release(of, pair->address);
+    slot_release(polite, pair->name);
+    slot_release(polite, pair->address);
     free(pair);
 }
 
@@ -182,10 +182,10 @@ static void name_free(void *freed)
     slot_free(name);
 }
 
-void polite_free_slots(polite *of)
+void polite_free_slots(polite *polite)
 {
-    tdestroy(of->names, name_free);
-    tdestroy(of->addresses, slot_free);
-    timer_free(&of->due);
-    timer_free(&of->idle);
+    tdestroy(polite->names, name_free);
+    tdestroy(polite->addresses, slot_free);
+    timer_free(&polite->due);
+    timer_free(&polite->idle);
 }

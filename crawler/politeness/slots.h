@@ -67,16 +67,16 @@ struct polite {
 };
 
 /* The pair for a name and an address, found or made. NULL: no memory. */
-polite_pair *polite_pair_get(polite *of, uint64_t name, uint64_t address);
+polite_pair *polite_pair_get(polite *polite, uint64_t name, uint64_t address);
 
 /* Forgets the pair if it has no queues, and its slots if they have nothing to wait for. */
-void polite_pair_release(polite *of, polite_pair *pair);
+void polite_pair_release(polite *polite, polite_pair *pair);
 
 /* Forgets the slots without queues whose time has come. */
-void polite_forget(polite *of);
+void polite_forget(polite *polite);
 
 /* Frees all slots, pairs and queues. */
-void polite_free_slots(polite *of);
+void polite_free_slots(polite *polite);
 
 void polite_list_append(polite_list *list, polite_queue *queue);
 void polite_list_remove(polite_list *list, polite_queue *queue);

@@ -56,7 +56,7 @@ _Static_assert(REPORT_BROKEN == 2, "the statement above has this number");
 
 /* ---- the tables ---- */
 
-static int add_lead(report *of, const url_keys *keys, sqlite3_stmt *row, sqlite3_stmt *insert)
+static int add_lead(report *report, const url_keys *keys, sqlite3_stmt *row, sqlite3_stmt *insert)
 {
     int state = sqlite3_column_int(row, 3);
     vidi_str urls[] = {sql_text(row, 1), sql_text(row, 2)};
@@ -67,7 +67,7 @@ static int add_lead(report *of, const url_keys *keys, sqlite3_stmt *row, sqlite3
         return VIDI_OK;
     int error = url_keys_make(keys, urls, leads_on ? 2 : 1, made);
     if (error) {
-        snprintf(of->error, sizeof of->error, "%s", vidi_message());
+        snprintf(report->error, sizeof report->error, "%s", vidi_message());
         return error;
     }
     sql_bind(insert, 1, made[0]);
@@ -76,50 +76,50 @@ static int add_lead(report *of, const url_keys *keys, sqlite3_stmt *row, sqlite3
         sql_bind(insert, 3, made[1]);
     else
         sqlite3_bind_null(insert, 3);
-    return report_check(of, sql_run(insert));
+    return report_check(report, sql_run(insert));
 }
 
-static int fill_lead(report *of, const url_keys *keys)
+static int fill_lead(report *report, const url_keys *keys)
 {
     sqlite3_stmt *row, *insert = NULL;
-    int error = report_prepare(of, &row, leading);
+    int error = report_prepare(report, &row, leading);
 
     if (!error)
-        error = report_prepare(of, &insert, "INSERT OR IGNORE INTO lead VALUES (?1, ?2, ?3)");
-    while (!error && (error = report_step(of, row)) == 1)
-        error = add_lead(of, keys, row, insert);
+        error = report_prepare(report, &insert, "INSERT OR IGNORE INTO lead VALUES (?1, ?2, ?3)");
+    while (!error && (error = report_step(report, row)) == 1)
+        error = add_lead(report, keys, row, insert);
     sqlite3_finalize(row);
     sqlite3_finalize(insert);
     return error;
 }
 
-static int fill_tables(report *of)
+static int fill_tables(report *report)
 {
     url_keys *keys;
-    int error = report_keys(of, &keys);
+    int error = report_keys(report, &keys);
 
     if (!error)
-        error = report_check(of, sql_execute(of->sqlite, drop_tables));
+        error = report_check(report, sql_execute(report->sqlite, drop_tables));
     if (!error)
-        error = report_check(of, sql_execute(of->sqlite, make_tables));
+        error = report_check(report, sql_execute(report->sqlite, make_tables));
     if (!error)
-        error = fill_lead(of, keys);
+        error = fill_lead(report, keys);
     if (!error)
-        error = report_check(of, sql_execute(of->sqlite, find_wanted));
+        error = report_check(report, sql_execute(report->sqlite, find_wanted));
     if (!error)
-        error = report_check(of, sql_execute(of->sqlite, find_referrers));
+        error = report_check(report, sql_execute(report->sqlite, find_referrers));
     url_keys_close(keys);
     return error;
 }
 
 /* ---- telling ---- */
 
-static int tell_referrers(report *of, const report_visitor *visitor, sqlite3_stmt *row, uint64_t broken)
+static int tell_referrers(report *report, const report_visitor *visitor, sqlite3_stmt *row, uint64_t broken)
 {
     int error = VIDI_OK;
 
     sql_bind(row, 1, broken);
-    while (!error && (error = report_step(of, row)) == 1) {
+    while (!error && (error = report_step(report, row)) == 1) {
         report_referrer from = {.page = sql_text(row, 0), .text = sql_text(row, 1), .through = sql_text(row, 2)};
         error = visitor->referrer(visitor->context, &from);
     }
@@ -127,37 +127,37 @@ static int tell_referrers(report *of, const report_visitor *visitor, sqlite3_stm
     return error;
 }
 
-static int tell_all(report *of, const report_visitor *visitor)
+static int tell_all(report *report, const report_visitor *visitor)
 {
     sqlite3_stmt *row, *referrer = NULL;
-    int error = report_prepare(of, &row, broken_urls);
+    int error = report_prepare(report, &row, broken_urls);
 
     if (!error)
-        error = report_prepare(of, &referrer, referrers_of);
-    while (!error && (error = report_step(of, row)) == 1) {
+        error = report_prepare(report, &referrer, referrers_of);
+    while (!error && (error = report_step(report, row)) == 1) {
         report_broken url = {.url = sql_text(row, 1),
                              .status = sqlite3_column_int(row, 2),
                              .reason = sql_text(row, 3).ptr,
                              .error = sql_text(row, 4).ptr};
         error = visitor->broken(visitor->context, &url);
         if (!error)
-            error = tell_referrers(of, visitor, referrer, sql_number(row, 0));
+            error = tell_referrers(report, visitor, referrer, sql_number(row, 0));
     }
     sqlite3_finalize(row);
     sqlite3_finalize(referrer);
     return error;
 }
 
-int report_broken_links(report *of, const report_visitor *visitor)
+int report_broken_links(report *report, const report_visitor *visitor)
 {
-    int error = report_begin(of);
+    int error = report_begin(report);
 
     if (error)
         return error;
-    error = fill_tables(of);
+    error = fill_tables(report);
     if (!error)
-        error = tell_all(of, visitor);
-    sql_execute(of->sqlite, drop_tables);
-    report_end(of);
+        error = tell_all(report, visitor);
+    sql_execute(report->sqlite, drop_tables);
+    report_end(report);
     return error;
 }

@@ -144,7 +144,7 @@ static void free_maker(void *context)
     free(m);
 }
 
-int report_install_cdxj(report *of)
+int report_install_cdxj(report *report)
 {
     maker *m = calloc(1, sizeof *m);
     int error = m ? vidi_canon_create(&m->surt, "surt", NULL, NULL) : VIDI_EMEMORY;
@@ -154,15 +154,16 @@ int report_install_cdxj(report *of)
         return error;
     }
     /* SQLite frees the maker, also if this fails. */
-    return sql_code(sqlite3_create_function_v2(of->sqlite, "cdxj", 8, SQLITE_UTF8, m, cdxj, NULL, NULL, free_maker));
+    return sql_code(
+        sqlite3_create_function_v2(report->sqlite, "cdxj", 8, SQLITE_UTF8, m, cdxj, NULL, NULL, free_maker));
 }
 
-int report_cdxj(report *of, int (*line)(void *context, vidi_str text), void *context)
+int report_cdxj(report *report, int (*line)(void *context, vidi_str text), void *context)
 {
     sqlite3_stmt *row;
-    int error = report_prepare(of, &row, lines);
+    int error = report_prepare(report, &row, lines);
 
-    while (!error && (error = report_step(of, row)) == 1)
+    while (!error && (error = report_step(report, row)) == 1)
         error = line(context, sql_text(row, 0));
     sqlite3_finalize(row);
     return error;

@@ -45,40 +45,40 @@ static void judge(sqlite3_context *context, int count, sqlite3_value **values)
 
 /* ---- statements ---- */
 
-int report_check(report *of, int error)
+int report_check(report *report, int error)
 {
     if (error)
-        snprintf(of->error, sizeof of->error, "%s",
-                 sqlite3_errcode(of->sqlite) ? sql_message(of->sqlite) : vidi_strerror(error));
+        snprintf(report->error, sizeof report->error, "%s",
+                 sqlite3_errcode(report->sqlite) ? sql_message(report->sqlite) : vidi_strerror(error));
     return error;
 }
 
-int report_begin(report *of)
+int report_begin(report *report)
 {
-    return report_check(of, sql_execute(of->sqlite, "SAVEPOINT report"));
+    return report_check(report, sql_execute(report->sqlite, "SAVEPOINT report"));
 }
 
-void report_end(report *of)
+void report_end(report *report)
 {
-    sql_execute(of->sqlite, "RELEASE report");
+    sql_execute(report->sqlite, "RELEASE report");
 }
 
-int report_prepare(report *of, sqlite3_stmt **made, const char *text)
+int report_prepare(report *report, sqlite3_stmt **made, const char *text)
 {
     *made = NULL;
-    return report_check(of, sql_prepare(of->sqlite, made, text));
+    return report_check(report, sql_prepare(report->sqlite, made, text));
 }
 
-int report_step(report *of, sqlite3_stmt *statement)
+int report_step(report *report, sqlite3_stmt *statement)
 {
     int result = sqlite3_step(statement);
 
-    return result == SQLITE_ROW ? 1 : report_check(of, sql_code(result));
+    return result == SQLITE_ROW ? 1 : report_check(report, sql_code(result));
 }
 
 /* ---- opening ---- */
 
-static int open_ledger(report *of, const char *folder, char *why)
+static int open_db(report *report, const char *folder, char *why)
 {
     bytes path = {0};
     int error = bytes_append_format(&path, "%s/crawl.db", folder);
@@ -87,73 +87,73 @@ static int open_ledger(report *of, const char *folder, char *why)
     if (!error)
         error = bytes_append(&path, "", 1);
     if (!error)
-        error = db_open(&of->db, path.ptr, DB_READ_ONLY, false, why);
+        error = db_open(&report->db, path.ptr, DB_READ_ONLY, false, why);
     if (!error)
-        of->sqlite = db_sqlite(of->db);
+        report->sqlite = db_sqlite(report->db);
     bytes_free(&path);
     return error;
 }
 
-static int prepare(report *of)
+static int prepare(report *report)
 {
-    int error = sql_execute(of->sqlite, "PRAGMA temp_store = FILE");
+    int error = sql_execute(report->sqlite, "PRAGMA temp_store = FILE");
 
     if (!error)
-        error = sql_code(sqlite3_create_function(of->sqlite, "judge", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+        error = sql_code(sqlite3_create_function(report->sqlite, "judge", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
                                                  judge, NULL, NULL));
-    return report_check(of, error ? error : report_install_cdxj(of));
+    return report_check(report, error ? error : report_install_cdxj(report));
 }
 
 int report_open(report **made, const char *folder, char *why)
 {
-    report *of = calloc(1, sizeof *of);
-    int error = of ? open_ledger(of, folder, why) : VIDI_EMEMORY;
+    report *report = calloc(1, sizeof *report);
+    int error = report ? open_db(report, folder, why) : VIDI_EMEMORY;
 
     *made = NULL;
-    if (!of)
+    if (!report)
         snprintf(why, REPORT_ERROR, "%s", vidi_strerror(error));
     if (!error) {
-        error = prepare(of);
+        error = prepare(report);
         if (error)
-            snprintf(why, REPORT_ERROR, "%s", of->error);
+            snprintf(why, REPORT_ERROR, "%s", report->error);
     }
     if (error)
-        report_close(of);
+        report_close(report);
     else
-        *made = of;
+        *made = report;
     return error;
 }
 
-void report_close(report *of)
+void report_close(report *report)
 {
-    if (!of)
+    if (!report)
         return;
-    db_close(of->db);
-    free(of);
+    db_close(report->db);
+    free(report);
 }
 
-crawl_db *report_db(report *of)
+crawl_db *report_db(report *report)
 {
-    return of->db;
+    return report->db;
 }
 
-const char *report_error(const report *of)
+const char *report_error(const report *report)
 {
-    return of->error;
+    return report->error;
 }
 
 /* ---- meta ---- */
 
 /* A value of meta as text; empty if there is none. Values that are too long are cut off. */
-static int meta_text(report *of, const char *name, char *to, size_t room)
+static int meta_text(report *report, const char *name, char *to, size_t room)
 {
     sqlite3_stmt *ask;
-    int error = report_prepare(of, &ask, "SELECT value FROM meta WHERE name = ?1");
+    int error = report_prepare(report, &ask, "SELECT value FROM meta WHERE name = ?1");
 
     to[0] = 0;
     if (!error) {
         sql_bind_string(ask, 1, name);
-        error = report_step(of, ask);
+        error = report_step(report, ask);
         if (error == 1) {
             vidi_str text = sql_text(ask, 0);
             snprintf(to, room, "%.*s", (int)text.len, text.ptr ? text.ptr : "");
@@ -165,15 +165,15 @@ static int meta_text(report *of, const char *name, char *to, size_t room)
 }
 
 /* A value of meta as a number, read by SQLite, whatever the locale; 0 if there is none. */
-static int meta_number(report *of, const char *name, double *value)
+static int meta_number(report *report, const char *name, double *value)
 {
     sqlite3_stmt *ask;
-    int error = report_prepare(of, &ask, "SELECT CAST(value AS REAL) FROM meta WHERE name = ?1");
+    int error = report_prepare(report, &ask, "SELECT CAST(value AS REAL) FROM meta WHERE name = ?1");
 
     *value = 0;
     if (!error) {
         sql_bind_string(ask, 1, name);
-        error = report_step(of, ask);
+        error = report_step(report, ask);
         if (error == 1) {
             *value = sqlite3_column_double(ask, 0);
             error = VIDI_OK;
@@ -199,20 +199,20 @@ static bool read_hex(const char *text, unsigned char *to, size_t n)
     return true;
 }
 
-int report_keys(report *of, url_keys **made)
+int report_keys(report *report, url_keys **made)
 {
     unsigned char secret[VIDI_KEY_BYTES] = {0};
     char hex[2 * VIDI_KEY_BYTES + 2], canon[sizeof((report_totals *)NULL)->canon];
-    int error = meta_text(of, "secret", hex, sizeof hex);
+    int error = meta_text(report, "secret", hex, sizeof hex);
 
     *made = NULL;
     if (!error)
-        error = meta_text(of, "canon", canon, sizeof canon);
+        error = meta_text(report, "canon", canon, sizeof canon);
     if (error)
         return error;
     if (hex[0] && !read_hex(hex, secret, VIDI_KEY_BYTES)) {
-        snprintf(of->error, sizeof of->error, "the database is damaged: its secret is not %d hexadecimal digits",
-                 2 * VIDI_KEY_BYTES);
+        snprintf(report->error, sizeof report->error,
+                 "the database is damaged: its secret is not %d hexadecimal digits", 2 * VIDI_KEY_BYTES);
         return VIDI_EDAMAGED;
     }
     error = url_keys_open(made, secret, canon[0] ? canon : NULL);
@@ -220,20 +220,20 @@ int report_keys(report *of, url_keys **made)
     if (error == VIDI_EOPTION)
         error = url_keys_open(made, secret, NULL);
     if (error)
-        snprintf(of->error, sizeof of->error, "%s", vidi_message());
+        snprintf(report->error, sizeof report->error, "%s", vidi_message());
     return error;
 }
 
 /* ---- totals ---- */
 
-static int count_states(report *of, report_totals *totals)
+static int count_states(report *report, report_totals *totals)
 {
     sqlite3_stmt *ask;
-    int error = report_prepare(of, &ask,
+    int error = report_prepare(report, &ask,
                                "SELECT judge(status, reason) AS state, count(*) FROM outcomes"
                                " WHERE reason IS NOT NULL OR status NOT BETWEEN 200 AND 399 GROUP BY state");
 
-    while (!error && (error = report_step(of, ask)) == 1) {
+    while (!error && (error = report_step(report, ask)) == 1) {
         int state = sqlite3_column_int(ask, 0);
         if (state == REPORT_BROKEN)
             totals->broken = sql_number(ask, 1);
@@ -246,12 +246,12 @@ static int count_states(report *of, report_totals *totals)
 }
 
 /* The one number that the statement has. */
-static int count(report *of, const char *statement, uint64_t *found)
+static int count(report *report, const char *statement, uint64_t *found)
 {
     sqlite3_stmt *ask;
-    int error = report_prepare(of, &ask, statement);
+    int error = report_prepare(report, &ask, statement);
 
-    if (!error && (error = report_step(of, ask)) == 1) {
+    if (!error && (error = report_step(report, ask)) == 1) {
         *found = sql_number(ask, 0);
         error = VIDI_OK;
     }
@@ -259,49 +259,50 @@ static int count(report *of, const char *statement, uint64_t *found)
     return error;
 }
 
-static int read_meta(report *of, report_totals *totals)
+static int read_meta(report *report, report_totals *totals)
 {
     double milliseconds = 0, meaning = 0;
-    int error = meta_number(of, "seconds_ms", &milliseconds);
+    int error = meta_number(report, "seconds_ms", &milliseconds);
 
     if (!error)
-        error = meta_number(of, "expected_lost", &totals->expected_lost);
+        error = meta_number(report, "expected_lost", &totals->expected_lost);
     if (!error)
-        error = meta_number(of, "fp_meaning", &meaning);
+        error = meta_number(report, "fp_meaning", &meaning);
     if (!error)
-        error = meta_text(of, "kind", totals->kind, sizeof totals->kind);
+        error = meta_text(report, "kind", totals->kind, sizeof totals->kind);
     if (!error)
-        error = meta_text(of, "canon", totals->canon, sizeof totals->canon);
+        error = meta_text(report, "canon", totals->canon, sizeof totals->canon);
     totals->seconds = milliseconds / 1000;
     totals->fp_meaning = (uint32_t)meaning;
     return error;
 }
 
-static int read_rows(report *of, report_totals *totals)
+static int read_rows(report *report, report_totals *totals)
 {
-    int error = db_total(of->db, &totals->rows);
+    int error = db_total(report->db, &totals->rows);
 
     if (error)
-        snprintf(of->error, sizeof of->error, "%s", db_error(of->db));
+        snprintf(report->error, sizeof report->error, "%s", db_error(report->db));
     return error;
 }
 
-int report_total(report *of, report_totals *totals)
+int report_total(report *report, report_totals *totals)
 {
-    int error = report_begin(of);
+    int error = report_begin(report);
 
     *totals = (report_totals){0};
     if (error)
         return error;
-    error = read_rows(of, totals);
+    error = read_rows(report, totals);
     if (!error)
-        error = read_meta(of, totals);
+        error = read_meta(report, totals);
     if (!error)
-        error = count_states(of, totals);
+        error = count_states(report, totals);
     if (!error)
-        error = count(of, "SELECT count(*) FROM hosts WHERE parked IS NOT NULL", &totals->parked);
+        error = count(report, "SELECT count(*) FROM hosts WHERE parked IS NOT NULL", &totals->parked);
     if (!error)
-        error = count(of, "SELECT count(*) FROM outcomes WHERE reason IS NULL AND error IS NOT NULL", &totals->partial);
-    report_end(of);
+        error =
+            count(report, "SELECT count(*) FROM outcomes WHERE reason IS NULL AND error IS NOT NULL", &totals->partial);
+    report_end(report);
     return error;
 }

@@ -15,7 +15,7 @@ typedef struct report report;
 
 /* Opens the folder of a crawl to read. `why` (room 512) has a sentence on error. */
 int report_open(report **made, const char *folder, char *why);
-void report_close(report *of);
+void report_close(report *report);
 
 typedef struct report_totals {
     db_totals rows;
@@ -27,7 +27,7 @@ typedef struct report_totals {
     uint64_t parked;  /* hosts */
     uint64_t partial; /* pages that were not read to their end, so that links may be missing */
 } report_totals;
-int report_total(report *of, report_totals *totals);
+int report_total(report *report, report_totals *totals);
 
 /* 2xx and 3xx are fine; 401, 403 and 429 and what robots.txt forbids are unknown; see report_judge in report.c. */
 typedef enum report_state { REPORT_FINE, REPORT_UNKNOWN, REPORT_BROKEN } report_state;
@@ -49,12 +49,12 @@ typedef struct report_visitor {
     int (*referrer)(void *context, const report_referrer *from);
     void *context;
 } report_visitor;
-int report_broken_links(report *of, const report_visitor *visitor);
+int report_broken_links(report *report, const report_visitor *visitor);
 
 /* CDXJ, one line per stored page, sorted by SURT key and date: `line` is called with each line, which ends in '\n'. */
-int report_cdxj(report *of, int (*line)(void *context, vidi_str text), void *context);
+int report_cdxj(report *report, int (*line)(void *context, vidi_str text), void *context);
 
-crawl_db *report_db(report *of);
-const char *report_error(const report *of);
+crawl_db *report_db(report *report);
+const char *report_error(const report *report);
 
 #endif

@@ -17,22 +17,22 @@ struct report {
 };
 
 /* Writes the sentence of SQLite or of the library about an error, if it is one, and returns the error. */
-int report_check(report *of, int error);
+int report_check(report *report, int error);
 
 /* Between the two, everything that is read is of one moment, whatever a running crawl commits meanwhile. */
-int report_begin(report *of);
-void report_end(report *of);
+int report_begin(report *report);
+void report_end(report *report);
 
 /* Prepares a statement; the caller finalizes it. */
-int report_prepare(report *of, sqlite3_stmt **made, const char *text);
+int report_prepare(report *report, sqlite3_stmt **made, const char *text);
 
 /* 1 if there is a row, 0 at the end, or an error. */
-int report_step(report *of, sqlite3_stmt *statement);
+int report_step(report *report, sqlite3_stmt *statement);
 
 /* The keys by which edges name their targets. */
-int report_keys(report *of, url_keys **made);
+int report_keys(report *report, url_keys **made);
 
 /* Installs the SQL function cdxj, which makes a line of one row. */
-int report_install_cdxj(report *of);
+int report_install_cdxj(report *report);
 
 #endif

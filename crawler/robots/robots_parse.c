@@ -38,10 +38,10 @@ typedef struct collection {
 typedef struct parser {
     const robots_options *options;
     robots_counts counts;
-    collection of[ROBOTS_AGENT + 1]; /* by robots_group; the first stays empty */
-    robots_group group;              /* what the current group's agents, as far as read, make it */
-    robots_group best;               /* of all groups */
-    bool rules_begun;                /* so the next user-agent line begins a new group */
+    collection groups[ROBOTS_AGENT + 1]; /* by robots_group; the first stays empty */
+    robots_group group;                  /* what the current group's agents, as far as read, make it */
+    robots_group best;                   /* of all groups */
+    bool rules_begun;                    /* so the next user-agent line begins a new group */
 } parser;
 
 /* ---- text ---- */
@@ -106,7 +106,7 @@ static bool reserve_rule(collection *to, size_t text)
 /* A path without anything to compare has no effect: "Disallow:" forbids nothing. */
 static int add_rule(parser *p, vidi_str path, bool allows)
 {
-    collection *to = &p->of[p->group];
+    collection *to = &p->groups[p->group];
     bool anchored = path.len > 0 && path.ptr[path.len - 1] == '$';
 
     if (path.len == 0 || p->group == ROBOTS_NO_GROUP || p->group < p->best)
@@ -167,7 +167,7 @@ static int take_agent(parser *p, vidi_str value)
     if (named > p->best)
         p->best = named;
     if (p->best == ROBOTS_AGENT)
-        free_collection(&p->of[ROBOTS_ANYBODY]); /* it no longer counts */
+        free_collection(&p->groups[ROBOTS_ANYBODY]); /* it no longer counts */
     return VIDI_OK;
 }
 
@@ -224,8 +224,8 @@ static int take_delay(parser *p, vidi_str value)
 {
     double seconds = read_seconds(value);
 
-    if (p->group != ROBOTS_NO_GROUP && p->group >= p->best && seconds > p->of[p->group].delay)
-        p->of[p->group].delay = seconds;
+    if (p->group != ROBOTS_NO_GROUP && p->group >= p->best && seconds > p->groups[p->group].delay)
+        p->groups[p->group].delay = seconds;
     return VIDI_OK;
 }
 
@@ -371,7 +371,7 @@ static int compare(const void *left, const void *right)
 
 static int compact(robots **rules, const parser *p)
 {
-    const collection *all = &p->of[p->best];
+    const collection *all = &p->groups[p->best];
     size_t patterns = all->count * sizeof *all->patterns, bytes = sizeof **rules + patterns + all->text_used;
     robots *made = malloc(bytes);
 
@@ -389,7 +389,7 @@ static int compact(robots **rules, const parser *p)
 
 int robots_parse(robots **rules, vidi_str file, const robots_options *options)
 {
-    parser p = {.options = options, .of = {{.delay = -1}, {.delay = -1}, {.delay = -1}}};
+    parser p = {.options = options, .groups = {{.delay = -1}, {.delay = -1}, {.delay = -1}}};
     size_t limit = options->limit ? options->limit : ROBOTS_LIMIT;
 
     *rules = NULL;
@@ -399,8 +399,8 @@ int robots_parse(robots **rules, vidi_str file, const robots_options *options)
         error = compact(rules, &p);
     if (options->counts)
         *options->counts = p.counts;
-    for (size_t i = 0; i < sizeof p.of / sizeof p.of[0]; i++)
-        free_collection(&p.of[i]);
+    for (size_t i = 0; i < sizeof p.groups / sizeof p.groups[0]; i++)
+        free_collection(&p.groups[i]);
     return error;
 }
 

@@ -54,13 +54,13 @@ static vidi_str host_and_port(const url_parts *parts)
 }
 
 /* The site of a URL, in `to`. VIDI_OK or an error: VIDI_EARGUMENT for a host that is too long. */
-static int site_of(const scope *of, const url_parts *parts, char to[SITE_MOST], vidi_str *site)
+static int site_of(const scope *scope, const url_parts *parts, char to[SITE_MOST], vidi_str *site)
 {
     size_t len = SITE_MOST;
 
     if (parts->host.len > SITE_MOST)
         return VIDI_EARGUMENT;
-    int error = vidi_url_canon(of->site_of, parts->origin, NULL, to, &len);
+    int error = vidi_url_canon(scope->site_of, parts->origin, NULL, to, &len);
     *site = (vidi_str){to, len};
     return error;
 }
@@ -68,11 +68,11 @@ static int site_of(const scope *of, const url_parts *parts, char to[SITE_MOST], 
 /* ---- making one ---- */
 
 /* Copies the text; there is room for it. */
-static vidi_str keep(scope *of, vidi_str text)
+static vidi_str keep(scope *scope, vidi_str text)
 {
-    vidi_str copy = {of->text.ptr + of->text.len, text.len};
+    vidi_str copy = {scope->text.ptr + scope->text.len, text.len};
 
-    bytes_append_str(&of->text, text);
+    bytes_append_str(&scope->text, text);
     return copy;
 }
 
@@ -90,29 +90,29 @@ static void add_name(scope_strings *names, vidi_str text)
     scope_strings_add(names, scope_hash(text), text);
 }
 
-static int add_seed(scope *of, vidi_str url)
+static int add_seed(scope *scope, vidi_str url)
 {
     char room[SITE_MOST];
     url_parts parts;
     vidi_str site;
 
-    if (!url_split(keep(of, url), &parts))
+    if (!url_split(keep(scope, url), &parts))
         return VIDI_EARGUMENT;
-    add_name(&of->seeds, without_fragment(&parts));
-    add_name(&of->origins, parts.origin);
-    add_name(&of->hosts, host_and_port(&parts));
-    add_name(&of->prefixes, prefix_of(&parts));
-    if (of->reach != SCOPE_SITE)
+    add_name(&scope->seeds, without_fragment(&parts));
+    add_name(&scope->origins, parts.origin);
+    add_name(&scope->hosts, host_and_port(&parts));
+    add_name(&scope->prefixes, prefix_of(&parts));
+    if (scope->reach != SCOPE_SITE)
         return VIDI_OK;
-    int error = site_of(of, &parts, room, &site);
+    int error = site_of(scope, &parts, room, &site);
     if (!error)
-        scope_strings_add(&of->sites, scope_hash_backwards(site), keep(of, site));
+        scope_strings_add(&scope->sites, scope_hash_backwards(site), keep(scope, site));
     return error;
 }
 
-static int add_seeds(scope *of, const scope_options *options)
+static int add_seeds(scope *scope, const scope_options *options)
 {
-    scope_strings *const names[] = {&of->seeds, &of->origins, &of->hosts, &of->sites, &of->prefixes};
+    scope_strings *const names[] = {&scope->seeds, &scope->origins, &scope->hosts, &scope->sites, &scope->prefixes};
     size_t all = 0;
     int error = VIDI_OK;
 
@@ -121,9 +121,9 @@ static int add_seeds(scope *of, const scope_options *options)
     for (size_t i = 0; i < options->seed_count; i++)
         all += options->seeds[i].len;
     if (!error)
-        error = bytes_reserve(&of->text, 2 * all + 1); /* a site is no longer than its URL */
+        error = bytes_reserve(&scope->text, 2 * all + 1); /* a site is no longer than its URL */
     for (size_t i = 0; i < options->seed_count && !error; i++)
-        error = add_seed(of, options->seeds[i]);
+        error = add_seed(scope, options->seeds[i]);
     return error;
 }
 
@@ -142,53 +142,53 @@ static int open_globs(globs *into, const char *const *patterns, size_t n)
     return error;
 }
 
-static void close_globs(globs *of)
+static void close_globs(globs *globs)
 {
-    for (size_t i = 0; i < of->count; i++)
-        scope_glob_close(&of->items[i]);
-    free(of->items);
+    for (size_t i = 0; i < globs->count; i++)
+        scope_glob_close(&globs->items[i]);
+    free(globs->items);
 }
 
 int scope_open(scope **made, const scope_options *options)
 {
-    scope *of = calloc(1, sizeof *of);
+    scope *scope = calloc(1, sizeof *scope);
 
     *made = NULL;
-    if (!of)
+    if (!scope)
         return VIDI_EMEMORY;
-    of->reach = options->reach;
-    of->max_url = options->max_url;
-    of->max_repeat = options->max_repeat;
+    scope->reach = options->reach;
+    scope->max_url = options->max_url;
+    scope->max_repeat = options->max_repeat;
     int error = VIDI_OK;
-    if (of->reach == SCOPE_SITE)
-        error = vidi_canon_create(&of->site_of, "key=site", NULL, NULL);
+    if (scope->reach == SCOPE_SITE)
+        error = vidi_canon_create(&scope->site_of, "key=site", NULL, NULL);
     if (!error)
-        error = add_seeds(of, options);
+        error = add_seeds(scope, options);
     if (!error)
-        error = open_globs(&of->include, options->include, options->include_count);
+        error = open_globs(&scope->include, options->include, options->include_count);
     if (!error)
-        error = open_globs(&of->exclude, options->exclude, options->exclude_count);
+        error = open_globs(&scope->exclude, options->exclude, options->exclude_count);
     if (error)
-        scope_close(of);
+        scope_close(scope);
     else
-        *made = of;
+        *made = scope;
     return error;
 }
 
-void scope_close(scope *of)
+void scope_close(scope *scope)
 {
-    if (!of)
+    if (!scope)
         return;
-    close_globs(&of->include);
-    close_globs(&of->exclude);
-    scope_strings_close(&of->seeds);
-    scope_strings_close(&of->origins);
-    scope_strings_close(&of->hosts);
-    scope_strings_close(&of->sites);
-    scope_strings_close(&of->prefixes);
-    vidi_canon_close(of->site_of);
-    bytes_free(&of->text);
-    free(of);
+    close_globs(&scope->include);
+    close_globs(&scope->exclude);
+    scope_strings_close(&scope->seeds);
+    scope_strings_close(&scope->origins);
+    scope_strings_close(&scope->hosts);
+    scope_strings_close(&scope->sites);
+    scope_strings_close(&scope->prefixes);
+    vidi_canon_close(scope->site_of);
+    bytes_free(&scope->text);
+    free(scope);
 }
 
 /* ---- within reach? ---- */
@@ -199,57 +199,57 @@ static bool is_among(const scope_strings *names, vidi_str text)
 }
 
 /* Does the host end with a site, or is it one? */
-static bool ends_with_site(const scope *of, vidi_str host)
+static bool ends_with_site(const scope *scope, vidi_str host)
 {
     uint64_t hash = SCOPE_HASH_START;
 
     if (host.ptr[host.len - 1] == '.')
         host.len--;
-    for (size_t i = host.len; i > 0 && host.len - i < of->sites.longest; i--) {
+    for (size_t i = host.len; i > 0 && host.len - i < scope->sites.longest; i--) {
         vidi_str end = {host.ptr + i - 1, host.len - i + 1};
         hash = scope_hash_byte(hash, end.ptr[0]);
-        if ((i == 1 || end.ptr[-1] == '.') && scope_strings_have(&of->sites, hash, end))
+        if ((i == 1 || end.ptr[-1] == '.') && scope_strings_have(&scope->sites, hash, end))
             return true;
     }
     return false;
 }
 
 /* A host that ends with a site need not belong to it: example.github.io is not on the site github.io. */
-static bool is_on_site(const scope *of, const url_parts *parts)
+static bool is_on_site(const scope *scope, const url_parts *parts)
 {
     char room[SITE_MOST];
     vidi_str site;
 
-    if (is_among(&of->hosts, host_and_port(parts)))
+    if (is_among(&scope->hosts, host_and_port(parts)))
         return true;
-    return ends_with_site(of, parts->host) && site_of(of, parts, room, &site) == VIDI_OK &&
-           scope_strings_have(&of->sites, scope_hash_backwards(site), site);
+    return ends_with_site(scope, parts->host) && site_of(scope, parts, room, &site) == VIDI_OK &&
+           scope_strings_have(&scope->sites, scope_hash_backwards(site), site);
 }
 
 /* Asks for the beginning up to each '/'. */
-static bool has_prefix(const scope *of, const url_parts *parts)
+static bool has_prefix(const scope *scope, const url_parts *parts)
 {
     vidi_str text = host_and_port(parts);
     uint64_t hash = SCOPE_HASH_START;
 
     text.len += parts->path.len;
-    for (size_t i = 0; i < text.len && i < of->prefixes.longest; i++) {
+    for (size_t i = 0; i < text.len && i < scope->prefixes.longest; i++) {
         hash = scope_hash_byte(hash, text.ptr[i]);
-        if (text.ptr[i] == '/' && scope_strings_have(&of->prefixes, hash, (vidi_str){text.ptr, i + 1}))
+        if (text.ptr[i] == '/' && scope_strings_have(&scope->prefixes, hash, (vidi_str){text.ptr, i + 1}))
             return true;
     }
     return false;
 }
 
-static bool reaches(const scope *of, const url_parts *parts)
+static bool reaches(const scope *scope, const url_parts *parts)
 {
-    switch (of->reach) {
+    switch (scope->reach) {
     case SCOPE_SITE:
-        return is_on_site(of, parts);
+        return is_on_site(scope, parts);
     case SCOPE_PREFIX:
-        return has_prefix(of, parts);
+        return has_prefix(scope, parts);
     default:
-        return is_among(&of->hosts, host_and_port(parts));
+        return is_among(&scope->hosts, host_and_port(parts));
     }
 }
 
@@ -263,9 +263,10 @@ static bool any_matches(const globs *among, vidi_str url, vidi_str target)
     return false;
 }
 
-static bool is_excluded(const scope *of, vidi_str url, vidi_str target)
+static bool is_excluded(const scope *scope, vidi_str url, vidi_str target)
 {
-    return (of->include.count && !any_matches(&of->include, url, target)) || any_matches(&of->exclude, url, target);
+    return (scope->include.count && !any_matches(&scope->include, url, target)) ||
+           any_matches(&scope->exclude, url, target);
 }
 
 /* ---- repeated segments ---- */
@@ -322,35 +323,35 @@ static bool repeats(vidi_str path, unsigned most)
 
 /* ---- the verdict ---- */
 
-static scope_verdict judge(const scope *of, vidi_str url, const url_parts *parts)
+static scope_verdict judge(const scope *scope, vidi_str url, const url_parts *parts)
 {
-    if (of->max_url && url.len > of->max_url)
+    if (scope->max_url && url.len > scope->max_url)
         return SCOPE_LONG;
-    if (!reaches(of, parts))
+    if (!reaches(scope, parts))
         return SCOPE_OUT;
-    if (is_excluded(of, url, parts->target))
+    if (is_excluded(scope, url, parts->target))
         return SCOPE_EXCLUDED;
-    if (of->max_repeat && repeats(parts->path, of->max_repeat))
+    if (scope->max_repeat && repeats(parts->path, scope->max_repeat))
         return SCOPE_REPEATS;
     return SCOPE_IN;
 }
 
-scope_verdict scope_check(const scope *of, vidi_str url)
+scope_verdict scope_check(const scope *scope, vidi_str url)
 {
     url_parts parts;
 
     if (!url_split(url, &parts))
         return SCOPE_SCHEME;
     url = without_fragment(&parts);
-    scope_verdict verdict = judge(of, url, &parts);
-    if (verdict != SCOPE_IN && verdict != SCOPE_OUT && is_among(&of->seeds, url))
+    scope_verdict verdict = judge(scope, url, &parts);
+    if (verdict != SCOPE_IN && verdict != SCOPE_OUT && is_among(&scope->seeds, url))
         verdict = SCOPE_IN;
     return verdict == SCOPE_IN && scope_port_is_bad(parts.port) ? SCOPE_PORT : verdict;
 }
 
-bool scope_is_seeds_origin(const scope *of, vidi_str url)
+bool scope_is_seeds_origin(const scope *scope, vidi_str url)
 {
     url_parts parts;
 
-    return url_split(url, &parts) && is_among(&of->origins, parts.origin);
+    return url_split(url, &parts) && is_among(&scope->origins, parts.origin);
 }

@@ -54,13 +54,13 @@ typedef struct scope scope;
  * not stay.
  */
 int scope_open(scope **made, const scope_options *options);
-void scope_close(scope *of);
+void scope_close(scope *scope);
 
 /* url is serialised; a fragment does not count. A seed is always in, unless its port is bad. */
-scope_verdict scope_check(const scope *of, vidi_str url);
+scope_verdict scope_check(const scope *scope, vidi_str url);
 
 /* Is it on the origin of a seed? Credentials and the user's headers go there only. */
-bool scope_is_seeds_origin(const scope *of, vidi_str url);
+bool scope_is_seeds_origin(const scope *scope, vidi_str url);
 
 /* The Fetch Standard's bad ports: https://fetch.spec.whatwg.org/#port-blocking */
 bool scope_port_is_bad(int port);

@@ -84,65 +84,65 @@ typedef struct fetcher {
 /* ---- host.c ---- */
 
 /* Finds or makes the host. NULL: no memory. */
-host *host_of(fetcher *of, uint64_t id, vidi_str url);
-void host_free(fetcher *of, host *host);
+host *host_of(fetcher *fetcher, uint64_t id, vidi_str url);
+void host_free(fetcher *fetcher, host *host);
 /* Call it after every change: asks for the address, the robots.txt, turns or more URLs, as the host needs them. */
-void host_refresh(fetcher *of, host *host);
+void host_refresh(fetcher *fetcher, host *host);
 /* The next request to the host, whose turn has come; NULL: none. */
-fetch_job *host_next(fetcher *of, host *host);
+fetch_job *host_next(fetcher *fetcher, host *host);
 /* Tries a URL again at `due`. */
-void host_retry(fetcher *of, host *host, fetch_job *again, int64_t due);
-void host_wake_at(fetcher *of, int64_t due);
+void host_retry(fetcher *fetcher, host *host, fetch_job *again, int64_t due);
+void host_wake_at(fetcher *fetcher, int64_t due);
 /* Gives the host up: all its URLs get this outcome. */
-void host_give_up(fetcher *of, host *host, const char *reason, const char *error);
+void host_give_up(fetcher *fetcher, host *host, const char *reason, const char *error);
 /* Has it ever answered, in this run or before? */
 bool host_has_answered(const host *host);
 /*
  * It does not answer. If it has answered before, it is parked, because it may come back, or the network of this machine
  * is gone; otherwise it is given up. host_refresh is to follow if it is still there.
  */
-void host_is_silent(fetcher *of, host *host, const char *reason, const char *error);
+void host_is_silent(fetcher *fetcher, host *host, const char *reason, const char *error);
 /* Leaves the host alone for the rest of this run; its URLs stay in the queue. not_before: a date, or 0. */
-void host_park(fetcher *of, host *host, int64_t not_before, const char *why);
+void host_park(fetcher *fetcher, host *host, int64_t not_before, const char *why);
 /* A host info that has only the host's id and origin. NULL: no memory; the crawl knows. */
-host_info *host_info_make(fetcher *of, const host *host);
+host_info *host_info_make(fetcher *fetcher, const host *host);
 /* Forgets the host if nothing keeps it in memory. */
-void host_leave_if_over(fetcher *of, host *host);
+void host_leave_if_over(fetcher *fetcher, host *host);
 /* Gives a URL an outcome without a response. */
-void host_unfetched(fetcher *of, fetch_job *page, const char *reason, const char *error);
-void host_take_block(fetcher *of, url_block *urls);
-void host_take_info(fetcher *of, host_info *known); /* the host info stays the caller's */
+void host_unfetched(fetcher *fetcher, fetch_job *page, const char *reason, const char *error);
+void host_take_block(fetcher *fetcher, url_block *urls);
+void host_take_info(fetcher *fetcher, host_info *known); /* the host info stays the caller's */
 /* Gives hosts back that have nothing to do. */
-void host_make_room(fetcher *of);
+void host_make_room(fetcher *fetcher);
 
 /* ---- responses.c ---- */
 
-void address_arrived(fetcher *of, const fetch_event *event);
-void response_arrived(fetcher *of, fetch_response *response);
+void address_arrived(fetcher *fetcher, const fetch_event *event);
+void response_arrived(fetcher *fetcher, fetch_response *response);
 
 /* ---- host_robots.c ---- */
 
 /* Is the robots.txt known, so that pages may be requested? If not, it is requested when it is time. */
-bool host_robots_is_known(fetcher *of, host *host);
-void host_robots_from(fetcher *of, host *host, const host_info *known);
-void host_robots_arrived(fetcher *of, fetch_job *asked, const fetch_response *response);
+bool host_robots_is_known(fetcher *fetcher, host *host);
+void host_robots_from(fetcher *fetcher, host *host, const host_info *known);
+void host_robots_arrived(fetcher *fetcher, fetch_job *asked, const fetch_response *response);
 /* Asks for robots.txt, unless it is being asked for already. */
-void host_robots_ask(fetcher *of, host *host);
+void host_robots_ask(fetcher *fetcher, host *host);
 
 /* ---- limits.c ---- */
 
 /* Is so much fetched and not committed that no request may be started? */
-bool limits_gate(const fetcher *of);
+bool limits_gate(const fetcher *fetcher);
 /* May a request be started now? */
-bool limits_allow(const fetcher *of);
+bool limits_allow(const fetcher *fetcher);
 /* Ends the run if a limit is reached. */
-void limits_check(fetcher *of);
+void limits_check(fetcher *fetcher);
 /* When the time is over; INT64_MAX: never. */
-int64_t limits_deadline(const fetcher *of);
+int64_t limits_deadline(const fetcher *fetcher);
 
 /* ---- fetcher.c ---- */
 
-void fetcher_to_parsers(fetcher *of, fetch_job *page);
-void fetcher_to_storage(fetcher *of, message *one);
+void fetcher_to_parsers(fetcher *fetcher, fetch_job *page);
+void fetcher_to_storage(fetcher *fetcher, message *one);
 
 #endif

@@ -17,9 +17,9 @@ enum {
 
 /* ---- making and freeing ---- */
 
-static int add_headers(fetcher *of, host *host)
+static int add_headers(fetcher *fetcher, host *host)
 {
-    crawl *c = of->crawl;
+    crawl *c = fetcher->crawl;
     vidi_str url = {host->robots_url, strlen(host->robots_url)};
 
     host->headers = calloc(c->options.header_count + c->login_count + 1, sizeof *host->headers);
@@ -35,7 +35,7 @@ static int add_headers(fetcher *of, host *host)
     return VIDI_OK;
 }
 
-static int fill_in(fetcher *of, host *host, vidi_str url)
+static int fill_in(fetcher *fetcher, host *host, vidi_str url)
 {
     url_parts parts;
     bytes text = {0};
@@ -51,25 +51,25 @@ static int fill_in(fetcher *of, host *host, vidi_str url)
     host->robots_url = text.ptr;
     if (!url_split((vidi_str){text.ptr, text.len - 1}, &host->parts))
         return VIDI_EARGUMENT;
-    return add_headers(of, host);
+    return add_headers(fetcher, host);
 }
 
-static int add_to_list(fetcher *of, host *host)
+static int add_to_list(fetcher *fetcher, host *host)
 {
-    size_t count = of->hosts.count;
+    size_t count = fetcher->hosts.count;
 
-    if (count == of->list_room) {
+    if (count == fetcher->list_room) {
         size_t room = count ? count * 2 : 64;
-        struct host **more = realloc(of->list, room * sizeof *more);
+        struct host **more = realloc(fetcher->list, room * sizeof *more);
         if (!more)
             return VIDI_EMEMORY;
-        of->list = more;
-        of->list_room = room;
+        fetcher->list = more;
+        fetcher->list_room = room;
     }
-    if (id_map_put(&of->hosts, host->id, host) != VIDI_OK)
+    if (id_map_put(&fetcher->hosts, host->id, host) != VIDI_OK)
         return VIDI_EMEMORY;
     host->at = count;
-    of->list[count] = host;
+    fetcher->list[count] = host;
     return VIDI_OK;
 }
 
@@ -85,9 +85,9 @@ static void free_parts(host *host)
     free(host);
 }
 
-host *host_of(fetcher *of, uint64_t id, vidi_str url)
+host *host_of(fetcher *fetcher, uint64_t id, vidi_str url)
 {
-    host *found = id_map_get(&of->hosts, id);
+    host *found = id_map_get(&fetcher->hosts, id);
 
     if (found)
         return found;
@@ -98,30 +98,30 @@ host *host_of(fetcher *of, uint64_t id, vidi_str url)
     found->resolved_at = -1;
     found->robots_outcome = -1;
     found->ahead = AHEAD_FIRST;
-    if (fill_in(of, found, url) == VIDI_OK && add_to_list(of, found) == VIDI_OK)
+    if (fill_in(fetcher, found, url) == VIDI_OK && add_to_list(fetcher, found) == VIDI_OK)
         return found;
     free_parts(found);
     return NULL;
 }
 
-void host_free(fetcher *of, host *host)
+void host_free(fetcher *fetcher, host *host)
 {
-    size_t last = of->hosts.count - 1;
+    size_t last = fetcher->hosts.count - 1;
 
     if (host->queue)
-        polite_remove(of->politeness, host->queue);
-    of->list[host->at] = of->list[last];
-    of->list[host->at]->at = host->at;
-    id_map_remove(&of->hosts, host->id);
+        polite_remove(fetcher->politeness, host->queue);
+    fetcher->list[host->at] = fetcher->list[last];
+    fetcher->list[host->at]->at = host->at;
+    id_map_remove(&fetcher->hosts, host->id);
     free_parts(host);
 }
 
 /* ---- what it needs ---- */
 
-void host_wake_at(fetcher *of, int64_t due)
+void host_wake_at(fetcher *fetcher, int64_t due)
 {
-    if (due < of->next_due)
-        of->next_due = due;
+    if (due < fetcher->next_due)
+        fetcher->next_due = due;
 }
 
 static bool has_pages(const host *host)
@@ -129,40 +129,40 @@ static bool has_pages(const host *host)
     return host->unstarted > 0 || host->retries.first;
 }
 
-static bool has_due_retry(const fetcher *of, const host *host)
+static bool has_due_retry(const fetcher *fetcher, const host *host)
 {
     for (const message *one = host->retries.first; one; one = one->next)
-        if (((const fetch_job *)one)->due <= of->now)
+        if (((const fetch_job *)one)->due <= fetcher->now)
             return true;
     return false;
 }
 
-static bool name_is_old(const fetcher *of, const host *host)
+static bool name_is_old(const fetcher *fetcher, const host *host)
 {
-    return host->resolved_at < 0 || of->now - host->resolved_at > NAME_LIFETIME;
+    return host->resolved_at < 0 || fetcher->now - host->resolved_at > NAME_LIFETIME;
 }
 
-static void ask_name(fetcher *of, host *host)
+static void ask_name(fetcher *fetcher, host *host)
 {
     if (host->resolving || host->running > 0)
         return;
-    if (of->now < host->resolve_due) {
-        host_wake_at(of, host->resolve_due);
+    if (fetcher->now < host->resolve_due) {
+        host_wake_at(fetcher, host->resolve_due);
         return;
     }
-    if (fetch_resolve(of->crawl->downloader, host->parts.host, host) == VIDI_OK)
+    if (fetch_resolve(fetcher->crawl->downloader, host->parts.host, host) == VIDI_OK)
         host->resolving = true;
     else
-        crawl_no_memory(of->crawl);
+        crawl_no_memory(fetcher->crawl);
 }
 
-static void ask_for_more(fetcher *of, host *host)
+static void ask_for_more(fetcher *fetcher, host *host)
 {
     if (!host->in_host_table || host->asked || host->unstarted >= host->ahead || host->parked)
         return;
     host_request *wanted = calloc(1, sizeof *wanted);
     if (!wanted) {
-        crawl_no_memory(of->crawl);
+        crawl_no_memory(fetcher->crawl);
         return;
     }
     wanted->message.kind = MESSAGE_WANT_URLS;
@@ -170,58 +170,58 @@ static void ask_for_more(fetcher *of, host *host)
     wanted->count = 2 * host->ahead - host->unstarted;
     host->asked = true;
     host->ran_dry = host->unstarted == 0;
-    fetcher_to_storage(of, &wanted->message);
+    fetcher_to_storage(fetcher, &wanted->message);
 }
 
 /* Are there as many of its pages as there may be, with those that are on their way? */
-static bool is_at_its_limit(const fetcher *of, const host *host)
+static bool is_at_its_limit(const fetcher *fetcher, const host *host)
 {
-    return host->pages + host->running >= of->crawl->options.max_host_pages;
+    return host->pages + host->running >= fetcher->crawl->options.max_host_pages;
 }
 
 /* Is there something that could be asked for now? */
-static bool wants_a_turn(fetcher *of, host *host)
+static bool wants_a_turn(fetcher *fetcher, host *host)
 {
     if (host->direct.first)
         return true;
-    if (is_at_its_limit(of, host))
+    if (is_at_its_limit(fetcher, host))
         return false;
-    if (!has_pages(host) || !host_robots_is_known(of, host))
+    if (!has_pages(host) || !host_robots_is_known(fetcher, host))
         return host->direct.first != NULL;
-    return has_due_retry(of, host) || (host->unstarted > 0 && host->retries.count < RETRIES_MOST);
+    return has_due_retry(fetcher, host) || (host->unstarted > 0 && host->retries.count < RETRIES_MOST);
 }
 
-static void give_up_all(fetcher *of, host *host);
+static void give_up_all(fetcher *fetcher, host *host);
 
-void host_refresh(fetcher *of, host *host)
+void host_refresh(fetcher *fetcher, host *host)
 {
-    if (host->pages >= of->crawl->options.max_host_pages && has_pages(host) && !host->parked)
-        host_park(of, host, 0, "as many pages as --max-host-pages allows are fetched");
+    if (host->pages >= fetcher->crawl->options.max_host_pages && has_pages(host) && !host->parked)
+        host_park(fetcher, host, 0, "as many pages as --max-host-pages allows are fetched");
     if (host->parked) {
-        host_leave_if_over(of, host);
+        host_leave_if_over(fetcher, host);
         return;
     }
     if (host->dead)
-        give_up_all(of, host);
-    ask_for_more(of, host);
+        give_up_all(fetcher, host);
+    ask_for_more(fetcher, host);
     bool needs = host->direct.first || has_pages(host);
-    bool old = needs && name_is_old(of, host);
+    bool old = needs && name_is_old(fetcher, host);
     if (old)
-        ask_name(of, host);
+        ask_name(fetcher, host);
     if (host->queue)
-        polite_want(of->politeness, host->queue, !old && !host->resolving && wants_a_turn(of, host));
+        polite_want(fetcher->politeness, host->queue, !old && !host->resolving && wants_a_turn(fetcher, host));
 }
 
 /* ---- what comes next ---- */
 
-static fetch_job *due_retry(fetcher *of, host *host)
+static fetch_job *due_retry(fetcher *fetcher, host *host)
 {
     messages kept = {0};
     fetch_job *found = NULL;
     message *one;
 
     while ((one = messages_remove(&host->retries))) {
-        if (!found && ((fetch_job *)one)->due <= of->now)
+        if (!found && ((fetch_job *)one)->due <= fetcher->now)
             found = (fetch_job *)one;
         else
             messages_add(&kept, one);
@@ -231,7 +231,7 @@ static fetch_job *due_retry(fetcher *of, host *host)
 }
 
 /* The next URL of the blocks, as a fetch job. NULL: there is none, or no memory. */
-static fetch_job *next_of_load(fetcher *of, host *host)
+static fetch_job *next_of_load(fetcher *fetcher, host *host)
 {
     url_block *first = (url_block *)host->url_blocks.first;
 
@@ -239,7 +239,7 @@ static fetch_job *next_of_load(fetcher *of, host *host)
         return NULL;
     fetch_job *made = fetch_job_make(&first->urls[first->at], first->number, first->level);
     if (!made) {
-        crawl_no_memory(of->crawl);
+        crawl_no_memory(fetcher->crawl);
         return NULL;
     }
     made->host = host;
@@ -252,114 +252,114 @@ static fetch_job *next_of_load(fetcher *of, host *host)
 }
 
 /* May this URL be asked for? If not, it has got its outcome. */
-static bool is_allowed(fetcher *of, host *host, fetch_job *page)
+static bool is_allowed(fetcher *fetcher, host *host, fetch_job *page)
 {
     int verdict = host->rules ? robots_check(host->rules, page->url.url, NULL) : ROBOTS_ALLOWED;
 
     if (verdict == ROBOTS_ALLOWED)
         return true;
     if (verdict == ROBOTS_DENIED) {
-        host_unfetched(of, page, "robots", NULL);
+        host_unfetched(fetcher, page, "robots", NULL);
     } else { /* that says nothing about the URL, which stays in the queue */
-        crawl_no_memory(of->crawl);
+        crawl_no_memory(fetcher->crawl);
         fetch_job_free(page);
     }
     return false;
 }
 
-fetch_job *host_next(fetcher *of, host *host)
+fetch_job *host_next(fetcher *fetcher, host *host)
 {
     fetch_job *next = (fetch_job *)messages_remove(&host->direct);
 
     if (next)
         return next;
-    if (host->parked || is_at_its_limit(of, host) || !host_robots_is_known(of, host))
+    if (host->parked || is_at_its_limit(fetcher, host) || !host_robots_is_known(fetcher, host))
         return (fetch_job *)messages_remove(&host->direct);
-    next = due_retry(of, host);
+    next = due_retry(fetcher, host);
     while (!next && host->unstarted > 0 && host->retries.count < RETRIES_MOST) {
-        next = next_of_load(of, host);
+        next = next_of_load(fetcher, host);
         if (!next)
             return NULL;
-        if (!is_allowed(of, host, next))
+        if (!is_allowed(fetcher, host, next))
             next = NULL;
     }
     return next;
 }
 
-void host_retry(fetcher *of, host *host, fetch_job *again, int64_t due)
+void host_retry(fetcher *fetcher, host *host, fetch_job *again, int64_t due)
 {
     again->due = due;
     messages_add(&host->retries, &again->message);
-    host_wake_at(of, due);
+    host_wake_at(fetcher, due);
 }
 
 /* ---- URLs that will not be fetched ---- */
 
-void host_unfetched(fetcher *of, fetch_job *page, const char *reason, const char *error)
+void host_unfetched(fetcher *fetcher, fetch_job *page, const char *reason, const char *error)
 {
     page->reason = reason;
     if (error)
         snprintf(page->error, sizeof page->error, "%s", error);
     if (!page->date)
-        page->date = crawl_date(of->crawl);
+        page->date = crawl_date(fetcher->crawl);
     page->host = NULL;
-    fetcher_to_storage(of, &page->message);
+    fetcher_to_storage(fetcher, &page->message);
 }
 
-static void give_up_all(fetcher *of, host *host)
+static void give_up_all(fetcher *fetcher, host *host)
 {
     fetch_job *page;
 
     while ((page = (fetch_job *)messages_remove(&host->retries)))
-        host_unfetched(of, page, host->dead, host->dead_error);
-    while (host->unstarted > 0 && (page = next_of_load(of, host)))
-        host_unfetched(of, page, host->dead, host->dead_error);
+        host_unfetched(fetcher, page, host->dead, host->dead_error);
+    while (host->unstarted > 0 && (page = next_of_load(fetcher, host)))
+        host_unfetched(fetcher, page, host->dead, host->dead_error);
 }
 
 /* Others wait for a robots.txt from here: they learn that none will come. */
-static void refuse_direct(fetcher *of, host *host, const char *error)
+static void refuse_direct(fetcher *fetcher, host *host, const char *error)
 {
     fetch_job *asked;
 
     while ((asked = (fetch_job *)messages_remove(&host->direct))) {
         fetch_response none = {.item = asked, .failure = FETCH_CONNECT};
         snprintf(none.why, sizeof none.why, "%.150s", error);
-        host_robots_arrived(of, asked, &none);
+        host_robots_arrived(fetcher, asked, &none);
     }
 }
 
-void host_give_up(fetcher *of, host *host, const char *reason, const char *error)
+void host_give_up(fetcher *fetcher, host *host, const char *reason, const char *error)
 {
     host->dead = reason;
     snprintf(host->dead_error, sizeof host->dead_error, "%s", error);
-    refuse_direct(of, host, error);
+    refuse_direct(fetcher, host, error);
     if (host->in_host_table)
-        host_refresh(of, host);
+        host_refresh(fetcher, host);
     else
-        host_leave_if_over(of, host);
+        host_leave_if_over(fetcher, host);
 }
 
 /* ---- leaving ---- */
 
-static void send_leave(fetcher *of, uint64_t host, uint64_t returned)
+static void send_leave(fetcher *fetcher, uint64_t host, uint64_t returned)
 {
     host_request *left = calloc(1, sizeof *left);
 
     if (!left) {
-        crawl_no_memory(of->crawl);
+        crawl_no_memory(fetcher->crawl);
         return;
     }
     left->message.kind = MESSAGE_HOST_LEFT;
     left->host = host;
     left->count = returned;
-    fetcher_to_storage(of, &left->message);
+    fetcher_to_storage(fetcher, &left->message);
 }
 
 /* Forgets the host; its URLs go back to the storage thread. */
-static void give_back(fetcher *of, host *host)
+static void give_back(fetcher *fetcher, host *host)
 {
-    send_leave(of, host->id, host->unstarted + host->retries.count);
-    host_free(of, host);
+    send_leave(fetcher, host->id, host->unstarted + host->retries.count);
+    host_free(fetcher, host);
 }
 
 static bool is_in_use(const host *host)
@@ -367,17 +367,17 @@ static bool is_in_use(const host *host)
     return host->running > 0 || host->resolving || host->direct.first || host->robots_asked;
 }
 
-void host_leave_if_over(fetcher *of, host *host)
+void host_leave_if_over(fetcher *fetcher, host *host)
 {
     if (is_in_use(host) || (host->in_host_table && !host->parked))
         return;
     if (host->in_host_table)
-        give_back(of, host);
+        give_back(fetcher, host);
     else
-        host_free(of, host);
+        host_free(fetcher, host);
 }
 
-host_info *host_info_make(fetcher *of, const host *host)
+host_info *host_info_make(fetcher *fetcher, const host *host)
 {
     host_info *news = calloc(1, sizeof *news);
 
@@ -385,16 +385,16 @@ host_info *host_info_make(fetcher *of, const host *host)
         news->message.kind = MESSAGE_HOST_INFO;
     if (!news || bytes_append_format(&news->origin, "%s/", host->origin) != VIDI_OK) {
         message_free(news ? &news->message : NULL);
-        crawl_no_memory(of->crawl);
+        crawl_no_memory(fetcher->crawl);
         return NULL;
     }
     news->host = host->id;
     return news;
 }
 
-void host_park(fetcher *of, host *host, int64_t not_before, const char *why)
+void host_park(fetcher *fetcher, host *host, int64_t not_before, const char *why)
 {
-    host_info *news = host_info_make(of, host);
+    host_info *news = host_info_make(fetcher, host);
 
     if (!news)
         return;
@@ -402,9 +402,9 @@ void host_park(fetcher *of, host *host, int64_t not_before, const char *why)
     snprintf(news->parked, sizeof news->parked, "%s", why);
     host->parked = true;
     if (host->queue)
-        polite_want(of->politeness, host->queue, host->direct.first != NULL);
-    crawl_warn(of->crawl, "%s is left alone for now: %s", host->origin, why);
-    fetcher_to_storage(of, &news->message);
+        polite_want(fetcher->politeness, host->queue, host->direct.first != NULL);
+    crawl_warn(fetcher->crawl, "%s is left alone for now: %s", host->origin, why);
+    fetcher_to_storage(fetcher, &news->message);
 }
 
 bool host_has_answered(const host *host)
@@ -412,75 +412,75 @@ bool host_has_answered(const host *host)
     return host->pages > 0 || host->robots_reached > 0;
 }
 
-void host_is_silent(fetcher *of, host *host, const char *reason, const char *error)
+void host_is_silent(fetcher *fetcher, host *host, const char *reason, const char *error)
 {
     if (!host_has_answered(host)) {
-        host_give_up(of, host, reason, error);
+        host_give_up(fetcher, host, reason, error);
         return;
     }
     if (!host->parked)
-        host_park(of, host, 0, error);
+        host_park(fetcher, host, 0, error);
     host->running++; /* it must not leave before the loop is over */
-    refuse_direct(of, host, error);
+    refuse_direct(fetcher, host, error);
     host->running--;
 }
 
 /* Will it be long until something of it can be fetched? Then the storage thread is told until when. */
-static bool waits_long(fetcher *of, const host *host)
+static bool waits_long(fetcher *fetcher, const host *host)
 {
-    int64_t until = host->queue ? polite_when_queue(of->politeness, host->queue) : host->resolve_due;
+    int64_t until = host->queue ? polite_when_queue(fetcher->politeness, host->queue) : host->resolve_due;
 
     until = host->robots_due > until ? host->robots_due : until;
-    if (until - of->now <= LONG_WAIT)
+    if (until - fetcher->now <= LONG_WAIT)
         return false;
-    host_info *news = host_info_make(of, host);
+    host_info *news = host_info_make(fetcher, host);
     if (!news)
         return false;
-    news->not_before = crawl_date(of->crawl) + (until - of->now);
-    fetcher_to_storage(of, &news->message);
+    news->not_before = crawl_date(fetcher->crawl) + (until - fetcher->now);
+    fetcher_to_storage(fetcher, &news->message);
     return true;
 }
 
-void host_make_room(fetcher *of)
+void host_make_room(fetcher *fetcher)
 {
-    for (size_t i = of->hosts.count; i-- > 0;) {
-        host *host = of->list[i];
+    for (size_t i = fetcher->hosts.count; i-- > 0;) {
+        host *host = fetcher->list[i];
         if (!host->in_host_table || is_in_use(host) || host->parked)
             continue;
-        if (has_pages(host) && !waits_long(of, host))
+        if (has_pages(host) && !waits_long(fetcher, host))
             continue;
-        give_back(of, host);
+        give_back(fetcher, host);
     }
 }
 
 /* ---- from the storage thread ---- */
 
-void host_take_info(fetcher *of, host_info *known)
+void host_take_info(fetcher *fetcher, host_info *known)
 {
-    host *host = host_of(of, known->host, bytes_str(&known->origin));
+    host *host = host_of(fetcher, known->host, bytes_str(&known->origin));
 
     if (!host) {
-        crawl_no_memory(of->crawl);
+        crawl_no_memory(fetcher->crawl);
         return;
     }
     host->in_host_table = true;
     host->pages = known->pages;
     if (!host->robots_ready)
-        host_robots_from(of, host, known);
-    int64_t wait = known->not_before > 0 ? known->not_before - crawl_date(of->crawl) : 0;
+        host_robots_from(fetcher, host, known);
+    int64_t wait = known->not_before > 0 ? known->not_before - crawl_date(fetcher->crawl) : 0;
     if (wait > 0)
-        host->not_until = of->now + wait;
+        host->not_until = fetcher->now + wait;
     if (host->queue && wait > 0)
-        polite_back_off(of->politeness, host->queue, host->not_until);
-    host_refresh(of, host);
+        polite_back_off(fetcher->politeness, host->queue, host->not_until);
+    host_refresh(fetcher, host);
 }
 
-void host_take_block(fetcher *of, url_block *urls)
+void host_take_block(fetcher *fetcher, url_block *urls)
 {
-    host *host = id_map_get(&of->hosts, urls->host);
+    host *host = id_map_get(&fetcher->hosts, urls->host);
 
     if (!host || !host->in_host_table) { /* it was on its way when the host left */
-        send_leave(of, urls->host, urls->count);
+        send_leave(fetcher, urls->host, urls->count);
         message_free(&urls->message);
         return;
     }
@@ -489,5 +489,5 @@ void host_take_block(fetcher *of, url_block *urls)
     host->asked = host->ran_dry = false;
     host->unstarted += urls->count;
     messages_add(&host->url_blocks, &urls->message);
-    host_refresh(of, host);
+    host_refresh(fetcher, host);
 }

@@ -20,33 +20,34 @@ enum {
 
 /* ---- what is known ---- */
 
-static bool is_stale(const fetcher *of, const host *host)
+static bool is_stale(const fetcher *fetcher, const host *host)
 {
-    return robots_is_stale((robots_outcome)host->robots_outcome, (crawl_date(of->crawl) - host->robots_date) / 1000);
+    return robots_is_stale((robots_outcome)host->robots_outcome,
+                           (crawl_date(fetcher->crawl) - host->robots_date) / 1000);
 }
 
-bool host_robots_is_known(fetcher *of, host *host)
+bool host_robots_is_known(fetcher *fetcher, host *host)
 {
-    if (host->robots_ready && is_stale(of, host))
+    if (host->robots_ready && is_stale(fetcher, host))
         host->robots_ready = false;
     if (!host->robots_ready)
-        host_robots_ask(of, host);
+        host_robots_ask(fetcher, host);
     return host->robots_ready;
 }
 
-void host_robots_ask(fetcher *of, host *host)
+void host_robots_ask(fetcher *fetcher, host *host)
 {
     frontier_url url = {.host = host->id, .url = {host->robots_url, strlen(host->robots_url)}};
 
     if (host->robots_asked || host->dead || host->parked)
         return;
-    if (of->now < host->robots_due) {
-        host_wake_at(of, host->robots_due);
+    if (fetcher->now < host->robots_due) {
+        host_wake_at(fetcher, host->robots_due);
         return;
     }
     fetch_job *asks = fetch_job_make(&url, 0, 0);
     if (!asks) {
-        crawl_no_memory(of->crawl);
+        crawl_no_memory(fetcher->crawl);
         return;
     }
     asks->host = asks->robots_for = host;
@@ -66,14 +67,14 @@ typedef struct sitemaps {
 /* Keeps the URL of a sitemap if it is in scope. */
 static int note_sitemap(void *context, vidi_str url)
 {
-    sitemaps *of = context;
-    const crawl *c = of->fetcher->crawl;
-    vidi_str base = {of->host->robots_url, strlen(of->host->robots_url)};
+    sitemaps *sitemaps = context;
+    const crawl *c = sitemaps->fetcher->crawl;
+    vidi_str base = {sitemaps->host->robots_url, strlen(sitemaps->host->robots_url)};
     char text[8192];
     size_t len = sizeof text;
     vidi_url parts = {.size = sizeof parts};
 
-    if (c->options.no_sitemaps || of->count >= SITEMAPS_MOST)
+    if (c->options.no_sitemaps || sitemaps->count >= SITEMAPS_MOST)
         return VIDI_OK;
     if (vidi_url_parse(url, &base, text, &len, &parts) != VIDI_OK || parts.username.len || parts.password.len)
         return VIDI_OK;
@@ -81,17 +82,17 @@ static int note_sitemap(void *context, vidi_str url)
         len = (size_t)(parts.fragment.ptr - text) - 1;
     if (scope_check(c->scope, (vidi_str){text, len}) != SCOPE_IN)
         return VIDI_OK;
-    of->count++;
-    int error = bytes_append(of->to, text, len);
-    return error ? error : bytes_append(of->to, "", 1);
+    sitemaps->count++;
+    int error = bytes_append(sitemaps->to, text, len);
+    return error ? error : bytes_append(sitemaps->to, "", 1);
 }
 
-static int parse(fetcher *of, host *host, vidi_str file, bytes *found)
+static int parse(fetcher *fetcher, host *host, vidi_str file, bytes *found)
 {
-    sitemaps noted = {of, host, found, 0};
+    sitemaps noted = {fetcher, host, found, 0};
     robots *rules;
     robots_options options = {
-        .agent = of->crawl->rules.agent, .sitemap = found ? note_sitemap : NULL, .context = &noted};
+        .agent = fetcher->crawl->rules.agent, .sitemap = found ? note_sitemap : NULL, .context = &noted};
     int error = robots_parse(&rules, file, &options);
 
     if (error)
@@ -102,41 +103,41 @@ static int parse(fetcher *of, host *host, vidi_str file, bytes *found)
 }
 
 /* Tells politeness what the file asks for. Parks the host if that is too much. */
-static void obey_delay(fetcher *of, host *host)
+static void obey_delay(fetcher *fetcher, host *host)
 {
     double seconds = host->rules ? robots_delay(host->rules) : -1;
     char why[96];
 
-    if (seconds > (double)of->crawl->options.max_delay / 1000) {
+    if (seconds > (double)fetcher->crawl->options.max_delay / 1000) {
         snprintf(why, sizeof why, "its robots.txt asks for %.6g seconds between two requests", seconds);
-        host_park(of, host, 0, why);
+        host_park(fetcher, host, 0, why);
         return;
     }
     if (host->queue)
-        polite_crawl_delay(of->politeness, host->queue, seconds > 0 ? (int64_t)(seconds * 1000 + 0.5) : 0);
+        polite_crawl_delay(fetcher->politeness, host->queue, seconds > 0 ? (int64_t)(seconds * 1000 + 0.5) : 0);
 }
 
-void host_robots_from(fetcher *of, host *host, const host_info *known)
+void host_robots_from(fetcher *fetcher, host *host, const host_info *known)
 {
     host->robots_reached = known->robots_reached;
     if (known->robots_outcome != ROBOTS_READ && known->robots_outcome != ROBOTS_ALLOW_ALL)
         return;
     host->robots_outcome = known->robots_outcome;
     host->robots_date = known->robots_date;
-    if (known->robots_outcome == ROBOTS_READ && parse(of, host, bytes_str(&known->robots), NULL) != VIDI_OK) {
-        crawl_no_memory(of->crawl);
+    if (known->robots_outcome == ROBOTS_READ && parse(fetcher, host, bytes_str(&known->robots), NULL) != VIDI_OK) {
+        crawl_no_memory(fetcher->crawl);
         return;
     }
     host->robots_ready = true; /* if it is too old, host_robots_is_known will tell */
-    if (!is_stale(of, host))
-        obey_delay(of, host);
+    if (!is_stale(fetcher, host))
+        obey_delay(fetcher, host);
 }
 
 /* ---- telling the storage thread ---- */
 
-static host_info *robots_info_make(fetcher *of, const host *host)
+static host_info *robots_info_make(fetcher *fetcher, const host *host)
 {
-    host_info *news = host_info_make(of, host);
+    host_info *news = host_info_make(fetcher, host);
 
     if (!news)
         return NULL;
@@ -148,18 +149,18 @@ static host_info *robots_info_make(fetcher *of, const host *host)
 }
 
 /* The file is there, or there is none: the host can be asked for pages. */
-static void settle(fetcher *of, host *host, robots_outcome outcome, vidi_str file)
+static void settle(fetcher *fetcher, host *host, robots_outcome outcome, vidi_str file)
 {
     host->robots_outcome = (int)outcome;
-    host->robots_date = host->robots_reached = crawl_date(of->crawl);
+    host->robots_date = host->robots_reached = crawl_date(fetcher->crawl);
     host->robots_ready = true;
     host->robots_failures = 0;
-    host_info *news = robots_info_make(of, host);
+    host_info *news = robots_info_make(fetcher, host);
     if (!news)
         return;
     int error = VIDI_OK;
     if (outcome == ROBOTS_READ) {
-        error = parse(of, host, file, &news->sitemaps);
+        error = parse(fetcher, host, file, &news->sitemaps);
         if (error == VIDI_OK)
             error = bytes_append(&news->robots, file.ptr, file.len < ROBOTS_LIMIT ? file.len : ROBOTS_LIMIT);
     } else {
@@ -167,37 +168,37 @@ static void settle(fetcher *of, host *host, robots_outcome outcome, vidi_str fil
         host->rules = NULL;
     }
     if (error)
-        crawl_no_memory(of->crawl);
+        crawl_no_memory(fetcher->crawl);
     if (host->in_host_table)
-        fetcher_to_storage(of, &news->message);
+        fetcher_to_storage(fetcher, &news->message);
     else
         message_free(&news->message);
-    obey_delay(of, host);
+    obey_delay(fetcher, host);
 }
 
 /* ---- what an answer means ---- */
 
 /* The database remembers since when the file cannot be reached: after a month it counts as missing. */
-static void note_unreachable(fetcher *of, host *host)
+static void note_unreachable(fetcher *fetcher, host *host)
 {
     host->robots_outcome = ROBOTS_DENY_ALL;
-    host->robots_date = crawl_date(of->crawl);
+    host->robots_date = crawl_date(fetcher->crawl);
     if (!host->robots_reached)
         host->robots_reached = host->robots_date;
-    host_info *news = robots_info_make(of, host);
+    host_info *news = robots_info_make(fetcher, host);
     if (news)
-        fetcher_to_storage(of, &news->message);
+        fetcher_to_storage(fetcher, &news->message);
 }
 
 /* The host is left alone until another run, because what its rules are is not known. */
-static void park_unreachable(fetcher *of, host *host, int64_t not_before, const char *why)
+static void park_unreachable(fetcher *fetcher, host *host, int64_t not_before, const char *why)
 {
-    note_unreachable(of, host);
-    host_park(of, host, not_before, why);
+    note_unreachable(fetcher, host);
+    host_park(fetcher, host, not_before, why);
 }
 
 /* The file cannot be reached: tries again later, and at last gives up. */
-static void come_later(fetcher *of, host *host, const fetch_response *response)
+static void come_later(fetcher *fetcher, host *host, const fetch_response *response)
 {
     int64_t wait = (int64_t)BACK_OFF << (host->robots_failures < 4 ? host->robots_failures : 4);
     char why[200];
@@ -208,26 +209,27 @@ static void come_later(fetcher *of, host *host, const fetch_response *response)
         return;
     host->robots_failures++;
     bool silent = response->failure != FETCH_FINE;
-    if (silent && (!response->may_pass || host->robots_failures > of->crawl->options.retries)) {
+    if (silent && (!response->may_pass || host->robots_failures > fetcher->crawl->options.retries)) {
         snprintf(why, sizeof why, "robots.txt: %.150s", response->why);
-        host_is_silent(of, host, fetch_reason(response->failure), why);
+        host_is_silent(fetcher, host, fetch_reason(response->failure), why);
         return;
     }
     if (silent)
         wait = (int64_t)1000 << (2 * (host->robots_failures < 4 ? host->robots_failures - 1 : 3));
     else {
-        int64_t asked = http_retry_after(http_value(bytes_str(&response->head), "retry-after"), crawl_date(of->crawl));
+        int64_t asked =
+            http_retry_after(http_value(bytes_str(&response->head), "retry-after"), crawl_date(fetcher->crawl));
         if (asked > BACK_OFF_MOST || host->robots_failures >= UNREACHABLE_TRIES) {
             snprintf(why, sizeof why, "its robots.txt cannot be reached (status %d)", response->status);
-            park_unreachable(of, host, asked > 0 ? crawl_date(of->crawl) + asked : 0, why);
+            park_unreachable(fetcher, host, asked > 0 ? crawl_date(fetcher->crawl) + asked : 0, why);
             return;
         }
         wait = asked >= 0 ? asked : wait;
         if (host->queue)
-            polite_back_off(of->politeness, host->queue, of->now + wait);
+            polite_back_off(fetcher->politeness, host->queue, fetcher->now + wait);
     }
-    host->robots_due = of->now + wait;
-    host_wake_at(of, host->robots_due);
+    host->robots_due = fetcher->now + wait;
+    host_wake_at(fetcher, host->robots_due);
 }
 
 typedef enum followed {
@@ -237,7 +239,7 @@ typedef enum followed {
 } followed;
 
 /* Follows a redirect: the request goes to the host that it leads to. */
-static followed follow(fetcher *of, fetch_job *asked, vidi_str location)
+static followed follow(fetcher *fetcher, fetch_job *asked, vidi_str location)
 {
     char text[8192];
     size_t len = sizeof text;
@@ -252,9 +254,9 @@ static followed follow(fetcher *of, fetch_job *asked, vidi_str location)
     url.url = (vidi_str){text, len};
     if (!url_split(url.url, &cut) || scope_port_is_bad(cut.port))
         return LEADS_NOWHERE;
-    if (url_host_key(of->crawl->keys, url.url, &url.host) != VIDI_OK)
+    if (url_host_key(fetcher->crawl->keys, url.url, &url.host) != VIDI_OK)
         return LEADS_TO_DEAD;
-    host *there = host_of(of, url.host, url.url);
+    host *there = host_of(fetcher, url.host, url.url);
     fetch_job *next = there ? fetch_job_make(&url, 0, 0) : NULL;
     if (!next || there->dead || there->parked) {
         fetch_job_free(next);
@@ -265,7 +267,7 @@ static followed follow(fetcher *of, fetch_job *asked, vidi_str location)
     next->redirects = asked->redirects + 1;
     messages_add(&there->direct, &next->message);
     if (there != asked->robots_for)
-        host_refresh(of, there);
+        host_refresh(fetcher, there);
     return FOLLOWED;
 }
 
@@ -273,19 +275,19 @@ static followed follow(fetcher *of, fetch_job *asked, vidi_str location)
  * Decodes the file. False: that is not possible, so nobody knows what it forbids. The beginning of a file that is
  * packed and too large is enough.
  */
-static bool decode(fetcher *of, const fetch_response *response, bytes *content, vidi_str *file)
+static bool decode(fetcher *fetcher, const fetch_response *response, bytes *content, vidi_str *file)
 {
     http_unpacked how = http_unpack(bytes_str(&response->head), bytes_str(&response->body), UNPACKED, content);
 
     if (how == HTTP_NO_MEMORY)
-        crawl_no_memory(of->crawl);
+        crawl_no_memory(fetcher->crawl);
     *file = bytes_str(how == HTTP_AS_IT_IS ? &response->body : content);
     return how == HTTP_AS_IT_IS || how == HTTP_UNPACKED || (how == HTTP_DAMAGED && response->is_cut);
 }
 
-static robots_outcome decide(fetcher *of, const host *host, const fetch_job *asked, int status, vidi_str location)
+static robots_outcome decide(fetcher *fetcher, const host *host, const fetch_job *asked, int status, vidi_str location)
 {
-    int64_t date = crawl_date(of->crawl);
+    int64_t date = crawl_date(fetcher->crawl);
     robots_answer answer = {.status = status,
                             .redirects = asked->redirects,
                             .has_location = location.ptr != NULL,
@@ -296,50 +298,51 @@ static robots_outcome decide(fetcher *of, const host *host, const fetch_job *ask
 }
 
 /* False if the host's file is still to come, from where the redirect leads. */
-static bool redirect(fetcher *of, host *host, fetch_job *asked, vidi_str location)
+static bool redirect(fetcher *fetcher, host *host, fetch_job *asked, vidi_str location)
 {
     fetch_response none = {.failure = FETCH_CONNECT, .why = "it leads to a host that nothing can be fetched from"};
 
-    switch (follow(of, asked, location)) {
+    switch (follow(fetcher, asked, location)) {
     case FOLLOWED:
         return false;
     case LEADS_NOWHERE:
-        settle(of, host, ROBOTS_ALLOW_ALL, (vidi_str){0});
+        settle(fetcher, host, ROBOTS_ALLOW_ALL, (vidi_str){0});
         return true;
     default:
-        come_later(of, host, &none);
+        come_later(fetcher, host, &none);
         return true;
     }
 }
 
-void host_robots_arrived(fetcher *of, fetch_job *asked, const fetch_response *response)
+void host_robots_arrived(fetcher *fetcher, fetch_job *asked, const fetch_response *response)
 {
     host *host = asked->robots_for;
     vidi_str location = http_value(bytes_str(&response->head), "location"), file = {0};
     bytes content = {0};
-    robots_outcome outcome = decide(of, host, asked, response->failure == FETCH_FINE ? response->status : 0, location);
-    bool over = true, undecoded = outcome == ROBOTS_READ && !decode(of, response, &content, &file);
+    robots_outcome outcome =
+        decide(fetcher, host, asked, response->failure == FETCH_FINE ? response->status : 0, location);
+    bool over = true, undecoded = outcome == ROBOTS_READ && !decode(fetcher, response, &content, &file);
 
     if (undecoded)
-        outcome = decide(of, host, asked, 0, location);
+        outcome = decide(fetcher, host, asked, 0, location);
     host->robots_asked = false;
     if (outcome == ROBOTS_FOLLOW) {
-        over = redirect(of, host, asked, location);
+        over = redirect(fetcher, host, asked, location);
     } else if (outcome == ROBOTS_READ) {
-        settle(of, host, ROBOTS_READ, file);
+        settle(fetcher, host, ROBOTS_READ, file);
     } else if (outcome == ROBOTS_ALLOW_ALL) {
-        settle(of, host, ROBOTS_ALLOW_ALL, (vidi_str){0});
+        settle(fetcher, host, ROBOTS_ALLOW_ALL, (vidi_str){0});
     } else if (outcome == ROBOTS_KEEP_CACHED) {
         host->robots_ready = true;
         host->robots_outcome = ROBOTS_READ;
-        host->robots_date = crawl_date(of->crawl);
+        host->robots_date = crawl_date(fetcher->crawl);
     } else if (undecoded) {
-        park_unreachable(of, host, 0, "its robots.txt has a Content-Encoding that cannot be undone");
+        park_unreachable(fetcher, host, 0, "its robots.txt has a Content-Encoding that cannot be undone");
     } else {
-        come_later(of, host, response);
+        come_later(fetcher, host, response);
     }
     bytes_free(&content);
     host->robots_asked = host->robots_asked || !over;
     fetch_job_free(asked);
-    host_refresh(of, host);
+    host_refresh(fetcher, host);
 }

@@ -4,40 +4,40 @@
  */
 #include "crawler/crawl/fetcher/fetcher.h"
 
-bool limits_gate(const fetcher *of)
+bool limits_gate(const fetcher *fetcher)
 {
-    const crawl *c = of->crawl;
+    const crawl *c = fetcher->crawl;
 
     return atomic_load(&c->weight) + fetch_held(c->downloader) >= CRAWL_WEIGHT ||
-           atomic_load(&c->fetch_jobs) + of->pages_running >= CRAWL_PAGES + c->options.connections;
+           atomic_load(&c->fetch_jobs) + fetcher->pages_running >= CRAWL_PAGES + c->options.connections;
 }
 
-bool limits_allow(const fetcher *of)
+bool limits_allow(const fetcher *fetcher)
 {
-    const crawl *c = of->crawl;
+    const crawl *c = fetcher->crawl;
     const crawl_options *o = &c->options;
 
-    if (crawl_ends(c) != ENDING_NOT || of->running >= o->connections || limits_gate(of))
+    if (crawl_ends(c) != ENDING_NOT || fetcher->running >= o->connections || limits_gate(fetcher))
         return false;
     /* Requests that are on their way may become pages, all of them. */
-    return !o->max_pages || of->pages + of->pages_running < o->max_pages;
+    return !o->max_pages || fetcher->pages + fetcher->pages_running < o->max_pages;
 }
 
-void limits_check(fetcher *of)
+void limits_check(fetcher *fetcher)
 {
-    const crawl_options *o = &of->crawl->options;
+    const crawl_options *o = &fetcher->crawl->options;
 
-    if (o->max_pages && of->pages >= o->max_pages)
-        crawl_end_at(of->crawl, "--max-pages");
-    else if (o->max_bytes && of->bytes >= o->max_bytes)
-        crawl_end_at(of->crawl, "--max-bytes");
-    else if (of->now >= limits_deadline(of))
-        crawl_end_at(of->crawl, "--max-time");
+    if (o->max_pages && fetcher->pages >= o->max_pages)
+        crawl_end_at(fetcher->crawl, "--max-pages");
+    else if (o->max_bytes && fetcher->bytes >= o->max_bytes)
+        crawl_end_at(fetcher->crawl, "--max-bytes");
+    else if (fetcher->now >= limits_deadline(fetcher))
+        crawl_end_at(fetcher->crawl, "--max-time");
 }
 
-int64_t limits_deadline(const fetcher *of)
+int64_t limits_deadline(const fetcher *fetcher)
 {
-    int64_t most = of->crawl->options.max_time;
+    int64_t most = fetcher->crawl->options.max_time;
 
-    return most > 0 ? of->crawl->began + most : INT64_MAX;
+    return most > 0 ? fetcher->crawl->began + most : INT64_MAX;
 }

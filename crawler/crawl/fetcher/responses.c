@@ -25,78 +25,78 @@ enum {
 
 /* ---- names ---- */
 
-static uint64_t key_of(const fetcher *of, const void *bytes, size_t n)
+static uint64_t key_of(const fetcher *fetcher, const void *bytes, size_t n)
 {
     vidi_str text = {bytes, n};
     uint64_t key = 1;
 
-    if (url_keys_make(of->crawl->keys, &text, 1, &key) != VIDI_OK)
-        crawl_no_memory(of->crawl);
+    if (url_keys_make(fetcher->crawl->keys, &text, 1, &key) != VIDI_OK)
+        crawl_no_memory(fetcher->crawl);
     return key;
 }
 
-static void set_address(fetcher *of, host *host, const fetch_address *address)
+static void set_address(fetcher *fetcher, host *host, const fetch_address *address)
 {
     bool same = host->queue && address->length == host->address.length &&
                 memcmp(address->bytes, host->address.bytes, address->length) == 0;
 
     host->address = *address;
-    host->resolved_at = of->now;
+    host->resolved_at = fetcher->now;
     if (same)
         return;
     if (host->queue)
-        polite_remove(of->politeness, host->queue);
-    host->queue = polite_add(of->politeness, key_of(of, host->parts.host.ptr, host->parts.host.len),
-                             key_of(of, address->bytes, address->length), host);
+        polite_remove(fetcher->politeness, host->queue);
+    host->queue = polite_add(fetcher->politeness, key_of(fetcher, host->parts.host.ptr, host->parts.host.len),
+                             key_of(fetcher, address->bytes, address->length), host);
     if (!host->queue) {
-        crawl_no_memory(of->crawl);
+        crawl_no_memory(fetcher->crawl);
         return;
     }
-    if (host->not_until > of->now)
-        polite_back_off(of->politeness, host->queue, host->not_until);
+    if (host->not_until > fetcher->now)
+        polite_back_off(fetcher->politeness, host->queue, host->not_until);
     double seconds = host->rules ? robots_delay(host->rules) : -1;
     if (seconds > 0)
-        polite_crawl_delay(of->politeness, host->queue, (int64_t)(seconds * 1000 + 0.5));
+        polite_crawl_delay(fetcher->politeness, host->queue, (int64_t)(seconds * 1000 + 0.5));
 }
 
-static void address_refused(fetcher *of, host *host, const char *why)
+static void address_refused(fetcher *fetcher, host *host, const char *why)
 {
-    crawl_warn(of->crawl, "%s: %s", host->origin, why);
-    host_give_up(of, host, fetch_reason(FETCH_ADDRESS), why);
+    crawl_warn(fetcher->crawl, "%s: %s", host->origin, why);
+    host_give_up(fetcher, host, fetch_reason(FETCH_ADDRESS), why);
 }
 
-void address_arrived(fetcher *of, const fetch_event *event)
+void address_arrived(fetcher *fetcher, const fetch_event *event)
 {
     host *host = event->item;
 
     host->resolving = false;
     if (event->failure == FETCH_FINE) {
         host->resolve_failures = 0;
-        set_address(of, host, &event->address);
+        set_address(fetcher, host, &event->address);
     } else if (event->failure == FETCH_ADDRESS) {
-        address_refused(of, host, event->why);
+        address_refused(fetcher, host, event->why);
         return;
-    } else if (!event->may_pass || host->resolve_failures++ > 0 || of->crawl->options.retries == 0) {
+    } else if (!event->may_pass || host->resolve_failures++ > 0 || fetcher->crawl->options.retries == 0) {
         uint64_t id = host->id;
-        host_is_silent(of, host, fetch_reason(FETCH_NAME), event->why);
-        host = id_map_get(&of->hosts, id); /* it may have been forgotten meanwhile */
+        host_is_silent(fetcher, host, fetch_reason(FETCH_NAME), event->why);
+        host = id_map_get(&fetcher->hosts, id); /* it may have been forgotten meanwhile */
         if (!host)
             return;
     } else {
-        host->resolve_due = of->now + NAME_AGAIN;
+        host->resolve_due = fetcher->now + NAME_AGAIN;
     }
-    host_refresh(of, host);
+    host_refresh(fetcher, host);
 }
 
 /* ---- pages ---- */
 
 /* What a response says goes into the outcome, whether it came as a whole or not: it is a page of the limits' count. */
-static void take_facts(fetcher *of, host *host, fetch_job *page, const fetch_response *response)
+static void take_facts(fetcher *fetcher, host *host, fetch_job *page, const fetch_response *response)
 {
     if (response->status != 0) {
         host->pages++;
-        of->pages++;
-        of->bytes += response->body.len;
+        fetcher->pages++;
+        fetcher->bytes += response->body.len;
     }
     page->status = response->status;
     page->body_bytes = response->body.len;
@@ -104,60 +104,60 @@ static void take_facts(fetcher *of, host *host, fetch_job *page, const fetch_res
     page->took_us = response->took_us;
 }
 
-static void unfetched(fetcher *of, fetch_job *page, const fetch_response *response)
+static void unfetched(fetcher *fetcher, fetch_job *page, const fetch_response *response)
 {
-    host_unfetched(of, page, fetch_reason(response->failure), response->why);
+    host_unfetched(fetcher, page, fetch_reason(response->failure), response->why);
 }
 
 /* The host has failed to answer once more. */
-static void note_silence(fetcher *of, host *host)
+static void note_silence(fetcher *fetcher, host *host)
 {
     char why[200];
 
     host->failures++;
     if (host->failures == SILENT_TIMES && host->queue)
-        polite_back_off(of->politeness, host->queue, of->now + BACK_OFF);
+        polite_back_off(fetcher->politeness, host->queue, fetcher->now + BACK_OFF);
     if (host->failures < DEAD_TIMES || host->dead || host->parked)
         return;
     snprintf(why, sizeof why, "the host did not answer %u requests in a row", host->failures);
     if (host_has_answered(host)) {
-        host_park(of, host, 0, why);
+        host_park(fetcher, host, 0, why);
         return;
     }
     host->dead = "connect";
     snprintf(host->dead_error, sizeof host->dead_error, "%s", why);
-    crawl_warn(of->crawl, "%s: %s; its other URLs are not tried", host->origin, why);
+    crawl_warn(fetcher->crawl, "%s: %s; its other URLs are not tried", host->origin, why);
 }
 
 /* Is this failure one to try again? Without a connection nothing is known about the URL, as long as there is hope. */
-static bool is_worth_another_try(const fetcher *of, const host *host, const fetch_job *page,
+static bool is_worth_another_try(const fetcher *fetcher, const host *host, const fetch_job *page,
                                  const fetch_response *response)
 {
-    unsigned tries = of->crawl->options.retries;
+    unsigned tries = fetcher->crawl->options.retries;
 
     if (response->failure == FETCH_CONNECT && host_has_answered(host))
         tries += DEAD_TIMES;
     return response->may_pass && page->failures < tries;
 }
 
-static void no_answer(fetcher *of, host *host, fetch_job *page, fetch_response *response)
+static void no_answer(fetcher *fetcher, host *host, fetch_job *page, fetch_response *response)
 {
     if (response->failure == FETCH_CONNECT || response->failure == FETCH_TIMEOUT)
-        note_silence(of, host);
+        note_silence(fetcher, host);
     if (response->failure == FETCH_MEMORY) { /* that says nothing about the URL, which stays in the queue */
-        crawl_fail(of->crawl, "cannot fetch: %s", response->why);
+        crawl_fail(fetcher->crawl, "cannot fetch: %s", response->why);
         fetch_job_free(page);
     } else if (host->parked && response->status == 0) {
-        host_retry(of, host, page, of->now); /* in another run */
+        host_retry(fetcher, host, page, fetcher->now); /* in another run */
     } else if (host->dead) {
-        host_unfetched(of, page, fetch_reason(response->failure), host->dead_error);
-    } else if (is_worth_another_try(of, host, page, response)) {
+        host_unfetched(fetcher, page, fetch_reason(response->failure), host->dead_error);
+    } else if (is_worth_another_try(fetcher, host, page, response)) {
         unsigned shift = 2 * (page->failures < 4 ? page->failures : 4);
         page->failures++;
-        host_retry(of, host, page, of->now + ((int64_t)1000 << shift));
+        host_retry(fetcher, host, page, fetcher->now + ((int64_t)1000 << shift));
     } else {
-        take_facts(of, host, page, response);
-        unfetched(of, page, response);
+        take_facts(fetcher, host, page, response);
+        unfetched(fetcher, page, response);
     }
 }
 
@@ -165,17 +165,17 @@ static void no_answer(fetcher *of, host *host, fetch_job *page, fetch_response *
  * 429 or 503: the whole host is left alone. True if the URL is to be tried again. One URL may be refused for good, but
  * not one after the other: then it is the host that refuses, and its URLs wait for another run.
  */
-static bool overloaded(fetcher *of, host *host, fetch_job *page, const fetch_response *response)
+static bool overloaded(fetcher *fetcher, host *host, fetch_job *page, const fetch_response *response)
 {
     vidi_str value = http_value(bytes_str(&response->head), "retry-after");
-    int64_t asked = value.ptr ? http_retry_after(value, crawl_date(of->crawl)) : -1;
+    int64_t asked = value.ptr ? http_retry_after(value, crawl_date(fetcher->crawl)) : -1;
     char why[96];
 
     if (asked > BACK_OFF_MOST) {
         snprintf(why, sizeof why, "it asks to come back in %lld minutes (status %d)", (long long)(asked / 60000),
                  response->status);
         if (!host->parked)
-            host_park(of, host, crawl_date(of->crawl) + asked, why);
+            host_park(fetcher, host, crawl_date(fetcher->crawl) + asked, why);
         return true;
     }
     if (asked < 0) {
@@ -185,12 +185,12 @@ static bool overloaded(fetcher *of, host *host, fetch_job *page, const fetch_res
     if (host->refused) {
         snprintf(why, sizeof why, "it keeps answering with status %d", response->status);
         if (!host->parked)
-            host_park(of, host, 0, why);
+            host_park(fetcher, host, 0, why);
         return true;
     }
     host->overloads++;
     if (host->queue)
-        polite_back_off(of->politeness, host->queue, of->now + asked);
+        polite_back_off(fetcher->politeness, host->queue, fetcher->now + asked);
     host->refused = page->overloads++ >= OVERLOADS_MOST;
     return !host->refused;
 }
@@ -204,32 +204,32 @@ static bool try_by_get(fetch_job *page, const fetch_response *response)
     return page->by_get;
 }
 
-static void page_arrived(fetcher *of, host *host, fetch_job *page, fetch_response *response)
+static void page_arrived(fetcher *fetcher, host *host, fetch_job *page, fetch_response *response)
 {
     bool overload = response->failure == FETCH_FINE && (response->status == 429 || response->status == 503);
 
     if (response->status != 0)
         host->failures = 0;
-    if (overload ? overloaded(of, host, page, response) : try_by_get(page, response)) {
-        host_retry(of, host, page, of->now);
+    if (overload ? overloaded(fetcher, host, page, response) : try_by_get(page, response)) {
+        host_retry(fetcher, host, page, fetcher->now);
     } else if (response->failure != FETCH_FINE) {
-        no_answer(of, host, page, response);
+        no_answer(fetcher, host, page, response);
     } else {
         if (!overload) {
             host->overloads = 0;
             host->refused = false;
         }
-        take_facts(of, host, page, response);
+        take_facts(fetcher, host, page, response);
         page->response = response;
         page->host = NULL;
         page->weight = sizeof *page + response->body.room + response->head.room + response->sent.room;
-        fetcher_to_parsers(of, page);
+        fetcher_to_parsers(fetcher, page);
         return;
     }
     fetch_response_free(response);
 }
 
-void response_arrived(fetcher *of, fetch_response *response)
+void response_arrived(fetcher *fetcher, fetch_response *response)
 {
     fetch_job *asked = response->item;
     host *via = asked->host;
@@ -238,31 +238,31 @@ void response_arrived(fetcher *of, fetch_response *response)
     if (asked->before)
         asked->before->behind = asked->behind;
     else
-        of->on_their_way = asked->behind;
+        fetcher->on_their_way = asked->behind;
     if (asked->behind)
         asked->behind->before = asked->before;
-    of->running--;
+    fetcher->running--;
     via->running--;
     if (response->status == 0 && (response->failure == FETCH_CONNECT || response->failure == FETCH_TIMEOUT))
         via->resolved_at = -1; /* the host may have another address */
     if (via->queue)
-        polite_done(of->politeness, via->queue, of->now, response->took_us / 1000);
+        polite_done(fetcher->politeness, via->queue, fetcher->now, response->took_us / 1000);
     if (asked->robots_for) {
         if (response->failure == FETCH_MEMORY)
-            crawl_no_memory(of->crawl);
+            crawl_no_memory(fetcher->crawl);
         if (response->status != 0)
             via->failures = 0;
-        host_robots_arrived(of, asked, response);
+        host_robots_arrived(fetcher, asked, response);
         fetch_response_free(response);
     } else {
-        of->pages_running--;
-        page_arrived(of, via, asked, response);
+        fetcher->pages_running--;
+        page_arrived(fetcher, via, asked, response);
     }
-    via = id_map_get(&of->hosts, id); /* it may have been forgotten meanwhile */
+    via = id_map_get(&fetcher->hosts, id); /* it may have been forgotten meanwhile */
     if (!via)
         return;
     if (via->in_host_table)
-        host_refresh(of, via);
+        host_refresh(fetcher, via);
     else
-        host_leave_if_over(of, via);
+        host_leave_if_over(fetcher, via);
 }

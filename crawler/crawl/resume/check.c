@@ -41,7 +41,7 @@ typedef struct checking {
     uint64_t first, missing;
 } checking;
 
-__attribute__((format(printf, 2, 3))) static void tell(checking *of, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void tell(checking *check, const char *format, ...)
 {
     char sentence[SENTENCE];
     va_list arguments;
@@ -49,16 +49,16 @@ __attribute__((format(printf, 2, 3))) static void tell(checking *of, const char 
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    of->found->faults++;
-    of->fault(of->context, sentence);
+    check->found->faults++;
+    check->fault(check->context, sentence);
 }
 
 /* Reports an error as a fault, unless it says nothing about the crawl: such an error is returned. */
-static int take(checking *of, int error, const char *what, const char *said)
+static int take(checking *check, int error, const char *what, const char *said)
 {
     if (error == VIDI_OK || error == VIDI_EMEMORY || error == VIDI_EBUSY)
         return error;
-    tell(of, "%s: %s", what, said && *said ? said : vidi_strerror(error));
+    tell(check, "%s: %s", what, said && *said ? said : vidi_strerror(error));
     return VIDI_OK;
 }
 
@@ -70,128 +70,129 @@ static int database_fault(void *context, const char *sentence)
     return 0;
 }
 
-static int check_pages(checking *of, const char *path)
+static int check_pages(checking *check, const char *path)
 {
-    int error = db_pages(path, &of->found->database_pages, &of->found->unchecked_pages, database_fault, of);
+    int error = db_pages(path, &check->found->database_pages, &check->found->unchecked_pages, database_fault, check);
 
-    return take(of, error, "crawl.db", error == VIDI_EIO ? strerrordesc_np(errno) : NULL);
+    return take(check, error, "crawl.db", error == VIDI_EIO ? strerrordesc_np(errno) : NULL);
 }
 
 /* Where the set must be, and whether a run is at work, or was killed. */
-static int read_entries(checking *of, consistency_entries *known, bool *closed)
+static int read_entries(checking *check, consistency_entries *known, bool *closed)
 {
     int64_t value = 0;
-    int error = consistency_read(of->db, known);
+    int error = consistency_read(check->db, known);
 
     if (!error)
-        error = db_get(of->db, "closed", &value);
+        error = db_get(check->db, "closed", &value);
     *closed = value != 0;
     return error == VIDI_EABSENT ? VIDI_OK : error;
 }
 
 /* Its pages are read first: to close a file takes back the locks that SQLite has on it in this process. */
-static int open_database(checking *of, const char *path)
+static int open_database(checking *check, const char *path)
 {
     char why[256];
-    int error = check_pages(of, path);
+    int error = check_pages(check, path);
 
     if (error)
         return error;
-    error = db_open(&of->db, path, DB_READ_ONLY, false, why);
+    error = db_open(&check->db, path, DB_READ_ONLY, false, why);
     if (error)
-        return take(of, error, "crawl.db cannot be read", why);
-    error = read_entries(of, &of->before, &of->was_closed);
-    return take(of, error, "crawl.db", db_error(of->db));
+        return take(check, error, "crawl.db cannot be read", why);
+    error = read_entries(check, &check->before, &check->was_closed);
+    return take(check, error, "crawl.db", db_error(check->db));
 }
 
-static int check_database(checking *of)
+static int check_database(checking *check)
 {
-    int error = db_verify(of->db, true, database_fault, of);
+    int error = db_verify(check->db, true, database_fault, check);
 
-    return error ? take(of, error, "crawl.db", db_error(of->db)) : VIDI_OK;
+    return error ? take(check, error, "crawl.db", db_error(check->db)) : VIDI_OK;
 }
 
 /* ---- the set ---- */
 
-static int open_set(checking *of, const char *path)
+static int open_set(checking *check, const char *path)
 {
     vidi_recovery found = {.size = sizeof found};
-    int error = vidi_open(&of->set, path, VIDI_READ_ONLY | VIDI_NO_MAP);
+    int error = vidi_open(&check->set, path, VIDI_READ_ONLY | VIDI_NO_MAP);
 
     if (error)
-        return take(of, error, "seen", vidi_message());
-    error = vidi_recovered(of->set, &found);
+        return take(check, error, "seen", vidi_message());
+    error = vidi_recovered(check->set, &found);
     if (!error && found.missing_files)
-        tell(of, "seen: %s is missing or damaged", found.missing_file);
+        tell(check, "seen: %s is missing or damaged", found.missing_file);
     if (!error && found.damaged_bytes)
-        tell(of, "seen: %s is damaged from byte %" PRIu64 " on", found.damaged_log, found.damaged_at);
-    of->unfinished = found.unfinished_bytes;
-    return take(of, error, "seen", vidi_message());
+        tell(check, "seen: %s is damaged from byte %" PRIu64 " on", found.damaged_log, found.damaged_at);
+    check->unfinished = found.unfinished_bytes;
+    return take(check, error, "seen", vidi_message());
 }
 
-static int ask_chunk(checking *of)
+static int ask_chunk(checking *check)
 {
     vidi_str urls[CHUNK];
     uint8_t verdicts[CHUNK];
     size_t begin = 0;
 
-    for (size_t i = 0; i < of->count; i++) {
-        urls[i] = (vidi_str){of->text.ptr + begin, of->ends[i] - begin};
-        begin = of->ends[i];
+    for (size_t i = 0; i < check->count; i++) {
+        urls[i] = (vidi_str){check->text.ptr + begin, check->ends[i] - begin};
+        begin = check->ends[i];
     }
-    int error = of->count ? vidi_has_batch(of->set, urls, of->count, verdicts) : VIDI_OK;
-    for (size_t i = 0; i < of->count && !error; i++)
-        of->missing += verdicts[i] != VIDI_SEEN;
-    of->count = 0;
-    of->text.len = 0;
+    int error = check->count ? vidi_has_batch(check->set, urls, check->count, verdicts) : VIDI_OK;
+    for (size_t i = 0; i < check->count && !error; i++)
+        check->missing += verdicts[i] != VIDI_SEEN;
+    check->count = 0;
+    check->text.len = 0;
     return error;
 }
 
 static int ask_row(void *context, uint64_t id, vidi_str url)
 {
-    checking *of = context;
+    checking *check = context;
 
-    if (id > of->row)
+    if (id > check->row)
         return 1;
-    of->found->urls++;
-    if (bytes_append_str(&of->text, url) != VIDI_OK)
+    check->found->urls++;
+    if (bytes_append_str(&check->text, url) != VIDI_OK)
         return VIDI_EMEMORY;
-    of->ends[of->count++] = of->text.len;
-    return of->count == CHUNK ? ask_chunk(of) : 0;
+    check->ends[check->count++] = check->text.len;
+    return check->count == CHUNK ? ask_chunk(check) : 0;
 }
 
-static int check_set(checking *of)
+static int check_set(checking *check)
 {
     char why[CRAWL_WHY];
     consistency_entries known;
     vidi_stats stats = {.size = sizeof stats};
     bool closed;
-    int error = read_entries(of, &known, &closed);
+    int error = read_entries(check, &known, &closed);
 
     if (error)
-        return take(of, error, "crawl.db", db_error(of->db));
-    if (!of->set)
+        return take(check, error, "crawl.db", db_error(check->db));
+    if (!check->set)
         return VIDI_OK;
-    bool at_rest = of->was_closed && closed && known.run == of->before.run;
-    if (at_rest && of->unfinished) /* what a crash leaves, but there was none */
-        tell(of, "seen: the last %" PRIu64 " bytes of its log cannot be read", of->unfinished);
-    known.synced_to = of->before.synced_to;
-    error = consistency_compare(&known, of->set, &of->row, why);
+    bool at_rest = check->was_closed && closed && known.run == check->before.run;
+    if (at_rest && check->unfinished) /* what a crash leaves, but there was none */
+        tell(check, "seen: the last %" PRIu64 " bytes of its log cannot be read", check->unfinished);
+    known.synced_to = check->before.synced_to;
+    error = consistency_compare(&known, check->set, &check->row, why);
     if (error == VIDI_EDIFFERS) {
-        tell(of, "%s", why);
+        tell(check, "%s", why);
         return VIDI_OK;
     }
     if (error)
-        return take(of, error, "seen", why);
-    error = frontier_since(db_frontier(of->db), 0, ask_row, of);
-    error = error < 0 ? error : ask_chunk(of);
+        return take(check, error, "seen", why);
+    error = frontier_since(db_frontier(check->db), 0, ask_row, check);
+    error = error < 0 ? error : ask_chunk(check);
     if (!error)
-        error = vidi_stat(of->set, &stats);
-    if (!error && of->missing)
-        tell(of, "seen: the URLs of %" PRIu64 " rows are not in it", of->missing);
-    if (!error && stats.count > of->row)
-        tell(of, "seen: it has %" PRIu64 " URLs, but the database has %" PRIu64 " rows for them", stats.count, of->row);
-    return take(of, error, "seen", vidi_message());
+        error = vidi_stat(check->set, &stats);
+    if (!error && check->missing)
+        tell(check, "seen: the URLs of %" PRIu64 " rows are not in it", check->missing);
+    if (!error && stats.count > check->row)
+        tell(check, "seen: it has %" PRIu64 " URLs, but the database has %" PRIu64 " rows for them", stats.count,
+             check->row);
+    return take(check, error, "seen", vidi_message());
 }
 
 /* ---- the archive ---- */
@@ -216,7 +217,7 @@ static int order_of(sqlite3_stmt *row, const archive_record *record)
     return order;
 }
 
-static int compare_record(checking *of, sqlite3_stmt *row, const archive_record *record)
+static int compare_record(checking *check, sqlite3_stmt *row, const archive_record *record)
 {
     bytes url = {0};
     int error = archive_url(sql_blob(row, 4), &url);
@@ -224,78 +225,78 @@ static int compare_record(checking *of, sqlite3_stmt *row, const archive_record 
 
     if (!error && (record->length != sql_number(row, 2) || !is_same(record->type, (vidi_str){"response", 8}) ||
                    !is_same(record->url, bytes_str(&url)) || !is_same(record->digest, digest)))
-        tell(of, "archive/%s: the record at byte %" PRIu64 " is not the one of %.300s", sql_text(row, 0).ptr,
+        tell(check, "archive/%s: the record at byte %" PRIu64 " is not the one of %.300s", sql_text(row, 0).ptr,
              record->offset, url.len ? sql_text(row, 4).ptr : "");
     bytes_free(&url);
     return error;
 }
 
 /* Steps to the next row. */
-static int step(checking *of, sqlite3_stmt *row, bool *more)
+static int step(checking *check, sqlite3_stmt *row, bool *more)
 {
     int result = sqlite3_step(row);
 
     *more = result == SQLITE_ROW;
-    return take(of, sql_code(result), "crawl.db", sql_message(db_sqlite(of->db)));
+    return take(check, sql_code(result), "crawl.db", sql_message(db_sqlite(check->db)));
 }
 
-static void tell_missing(checking *of, sqlite3_stmt *row, uint64_t *missing)
+static void tell_missing(checking *check, sqlite3_stmt *row, uint64_t *missing)
 {
     if ((*missing)++ == 0)
-        tell(of, "archive/%s: there is no record at byte %" PRIu64 ", which is that of %.300s", sql_text(row, 0).ptr,
+        tell(check, "archive/%s: there is no record at byte %" PRIu64 ", which is that of %.300s", sql_text(row, 0).ptr,
              sql_number(row, 1), sql_text(row, 4).ptr);
 }
 
 /* Goes through rows and records side by side. */
-static int compare_all(checking *of, sqlite3_stmt *row, archive_reader *from)
+static int compare_all(checking *check, sqlite3_stmt *row, archive_reader *from)
 {
     archive_record record;
     uint64_t missing = 0;
     bool more;
-    int error = step(of, row, &more), got = 1;
+    int error = step(check, row, &more), got = 1;
 
     while (!error && (got = archive_reader_next(from, &record)) != 0) {
         if (got < 0) {
-            error = take(of, got, "archive", archive_reader_error(from));
+            error = take(check, got, "archive", archive_reader_error(from));
             continue;
         }
-        of->found->records++;
-        for (; !error && more && order_of(row, &record) < 0; error = step(of, row, &more))
-            tell_missing(of, row, &missing);
+        check->found->records++;
+        for (; !error && more && order_of(row, &record) < 0; error = step(check, row, &more))
+            tell_missing(check, row, &missing);
         if (!error && more && order_of(row, &record) == 0) {
-            error = compare_record(of, row, &record);
+            error = compare_record(check, row, &record);
             if (!error)
-                error = step(of, row, &more);
+                error = step(check, row, &more);
         } else if (!error && is_same(record.type, (vidi_str){"response", 8}))
-            tell(of, "archive: a response at byte %" PRIu64 " of file %" PRIu32 " is not in the database",
+            tell(check, "archive: a response at byte %" PRIu64 " of file %" PRIu32 " is not in the database",
                  record.offset, record.file);
     }
-    for (; !error && more; error = step(of, row, &more))
-        tell_missing(of, row, &missing);
+    for (; !error && more; error = step(check, row, &more))
+        tell_missing(check, row, &missing);
     if (missing > 1)
-        tell(of, "archive: the records of %" PRIu64 " pages are missing", missing);
+        tell(check, "archive: the records of %" PRIu64 " pages are missing", missing);
     return error;
 }
 
-static int check_archive(checking *of, const char *path)
+static int check_archive(checking *check, const char *path)
 {
     archive_reader *from = NULL;
     sqlite3_stmt *row = NULL;
     int64_t file = 0, length = 0;
-    int error = db_get(of->db, "archive_file", &file);
+    int error = db_get(check->db, "archive_file", &file);
 
     if (!error)
-        error = db_get(of->db, "archive_length", &length);
+        error = db_get(check->db, "archive_length", &length);
     if (error == VIDI_EABSENT) /* nothing was stored */
         error = VIDI_OK;
     if (!error)
         error = archive_reader_open(&from, path, (archive_place){(uint32_t)file, (uint64_t)length});
     if (!error)
-        error = sql_prepare(db_sqlite(of->db), &row, stored);
+        error = sql_prepare(db_sqlite(check->db), &row, stored);
     if (error)
-        error = take(of, error, "crawl.db", db_error(of->db));
+        error = take(check, error, "crawl.db", db_error(check->db));
     else
-        error = compare_all(of, row, from);
+        error = compare_all(check, row, from);
     sqlite3_finalize(row);
     archive_reader_close(from);
     return error;
@@ -303,7 +304,7 @@ static int check_archive(checking *of, const char *path)
 
 /* ---- the lines ---- */
 
-static int check_bytes(checking *of, int file, const char *path, uint64_t length, uint64_t expected)
+static int check_bytes(checking *check, int file, const char *path, uint64_t length, uint64_t expected)
 {
     char *piece = malloc(PIECE);
     uint64_t digest = 0, at = 0;
@@ -320,89 +321,89 @@ static int check_bytes(checking *of, int file, const char *path, uint64_t length
     }
     free(piece);
     if (got < 0)
-        tell(of, "%s cannot be read: %s", path, strerrordesc_np(errno));
+        tell(check, "%s cannot be read: %s", path, strerrordesc_np(errno));
     else if (at < length)
-        tell(of, "%s has %" PRIu64 " bytes, but the crawl has written %" PRIu64, path, at, length);
+        tell(check, "%s has %" PRIu64 " bytes, but the crawl has written %" PRIu64, path, at, length);
     else if (digest != expected)
-        tell(of, "%s has changed since the crawl wrote to it", path);
-    of->found->line_bytes = at;
+        tell(check, "%s has changed since the crawl wrote to it", path);
+    check->found->line_bytes = at;
     return VIDI_OK;
 }
 
-static int check_file(checking *of, const char *path, uint64_t length, uint64_t digest)
+static int check_file(checking *check, const char *path, uint64_t length, uint64_t digest)
 {
     int file = (int)TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 
     if (file < 0) {
-        tell(of, "the lines of --jsonl, %s, cannot be read: %s", path, strerrordesc_np(errno));
+        tell(check, "the lines of --jsonl, %s, cannot be read: %s", path, strerrordesc_np(errno));
         return VIDI_OK;
     }
-    int error = check_bytes(of, file, path, length, digest);
+    int error = check_bytes(check, file, path, length, digest);
     close(file);
     return error;
 }
 
-static int check_lines(checking *of)
+static int check_lines(checking *check)
 {
     output_note note;
     uint64_t digest;
     char *inside;
-    int error = output_note_read(of->db, &note, &digest);
+    int error = output_note_read(check->db, &note, &digest);
 
     if (error)
-        return take(of, error, "crawl.db", db_error(of->db));
+        return take(check, error, "crawl.db", db_error(check->db));
     if (!note.present || note.length == 0)
         return VIDI_OK;
     if (*note.path == '/')
-        return check_file(of, note.path, note.length, digest);
-    if (asprintf(&inside, "%s/%s", of->folder, note.path) < 0)
+        return check_file(check, note.path, note.length, digest);
+    if (asprintf(&inside, "%s/%s", check->folder, note.path) < 0)
         return VIDI_EMEMORY;
-    error = check_file(of, inside, note.length, digest);
+    error = check_file(check, inside, note.length, digest);
     free(inside);
     return error;
 }
 
 /* ---- all of it ---- */
 
-static int check_parts(checking *of, const char *seen, const char *database, const char *stores)
+static int check_parts(checking *check, const char *seen, const char *database, const char *stores)
 {
-    int error = open_database(of, database);
+    int error = open_database(check, database);
 
     if (!error)
-        error = open_set(of, seen);
-    if (error || !of->db)
+        error = open_set(check, seen);
+    if (error || !check->db)
         return error;
-    error = check_database(of);
+    error = check_database(check);
     if (error)
         return error;
     /* All that follows is of one moment, whatever a running crawl commits meanwhile. */
-    sql_execute(db_sqlite(of->db), "SAVEPOINT checking");
-    error = check_set(of);
+    sql_execute(db_sqlite(check->db), "SAVEPOINT checking");
+    error = check_set(check);
     if (!error)
-        error = check_archive(of, stores);
-    return error ? error : check_lines(of);
+        error = check_archive(check, stores);
+    return error ? error : check_lines(check);
 }
 
 int crawl_check(const char *folder, crawl_fault *fault, void *context, crawl_checked *found)
 {
     char *seen = NULL, *database = NULL, *stores = NULL;
-    checking *of = calloc(1, sizeof *of);
-    int error = of && asprintf(&seen, "%s/seen", folder) >= 0 && asprintf(&database, "%s/crawl.db", folder) >= 0 &&
+    checking *check = calloc(1, sizeof *check);
+    int error = check && asprintf(&seen, "%s/seen", folder) >= 0 && asprintf(&database, "%s/crawl.db", folder) >= 0 &&
                         asprintf(&stores, "%s/archive", folder) >= 0
                     ? VIDI_OK
                     : VIDI_EMEMORY;
 
     *found = (crawl_checked){0};
     if (!error) {
-        *of = (checking){.fault = fault, .context = context, .found = found, .folder = folder};
-        error = check_parts(of, seen, database, stores);
-        db_close(of->db);
-        vidi_close(of->set);
-        bytes_free(&of->text);
+        *check = (checking){.fault = fault, .context = context, .found = found, .folder = folder};
+        error = check_parts(check, seen, database, stores);
+        db_close(check->db);
+        vidi_close(check->set);
+        bytes_free(&check->text);
     }
     free(seen);
     free(database);
     free(stores);
-    free(of);
+    free(check);
     return error;
 }

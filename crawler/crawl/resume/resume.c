@@ -31,11 +31,11 @@ enum {
 };
 
 /* "FOLDER/NAME"; NULL: no memory. */
-static char *path_of(const crawl *of, const char *name)
+static char *path_of(const crawl *crawl, const char *name)
 {
     bytes path = {0};
 
-    if (bytes_append_format(&path, "%s/%s", of->options.folder, name) != VIDI_OK ||
+    if (bytes_append_format(&path, "%s/%s", crawl->options.folder, name) != VIDI_OK ||
         bytes_append(&path, "", 1) != VIDI_OK)
         bytes_free(&path);
     return path.ptr;
@@ -44,43 +44,43 @@ static char *path_of(const crawl *of, const char *name)
 /* ---- set and database ---- */
 
 /* Do they belong together? *row is the last row that the set has. */
-static int check_pair(crawl *of, uint64_t *row, char *why)
+static int check_pair(crawl *crawl, uint64_t *row, char *why)
 {
     char said[CRAWL_WHY];
     consistency_entries known;
-    int error = consistency_read(of->db, &known);
+    int error = consistency_read(crawl->db, &known);
 
     if (error)
-        return crawl_explain_ledger(of, error, why);
-    of->run = known.run;
-    error = consistency_compare(&known, of->set, row, said);
-    return error ? crawl_explain(why, error, "%.120s: %.380s", of->options.folder, said) : VIDI_OK;
+        return crawl_explain_db(crawl, error, why);
+    crawl->run = known.run;
+    error = consistency_compare(&known, crawl->set, row, said);
+    return error ? crawl_explain(why, error, "%.120s: %.380s", crawl->options.folder, said) : VIDI_OK;
 }
 
 /* ---- keys ---- */
 
-static int read_secret(crawl *of, unsigned char secret[VIDI_KEY_BYTES], char *why)
+static int read_secret(crawl *crawl, unsigned char secret[VIDI_KEY_BYTES], char *why)
 {
     char *text;
-    int error = crawl_meta_text(of, "secret", &text);
+    int error = crawl_meta_text(crawl, "secret", &text);
 
     if (error)
-        return crawl_explain_ledger(of, error, why);
+        return crawl_explain_db(crawl, error, why);
     if (!text) {
         ssize_t n = getrandom(secret, VIDI_KEY_BYTES, 0);
         return n == VIDI_KEY_BYTES ? VIDI_OK
                                    : crawl_explain(why, VIDI_ESYSTEM, "no random numbers: %s", strerrordesc_np(errno));
     }
     if (strlen(text) != (size_t)2 * VIDI_KEY_BYTES)
-        error =
-            crawl_explain(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read", of->options.folder);
+        error = crawl_explain(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read",
+                              crawl->options.folder);
     for (int i = 0; i < VIDI_KEY_BYTES && error == VIDI_OK; i++) {
         char digits[3] = {0}, *end;
         memcpy(digits, text + (size_t)2 * (size_t)i, 2);
         unsigned long byte = strtoul(digits, &end, 16);
         if (end != digits + 2)
             error = crawl_explain(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read",
-                                  of->options.folder);
+                                  crawl->options.folder);
         else
             secret[i] = (unsigned char)byte;
     }
@@ -88,21 +88,21 @@ static int read_secret(crawl *of, unsigned char secret[VIDI_KEY_BYTES], char *wh
     return error;
 }
 
-static int write_secret(crawl *of, const unsigned char secret[VIDI_KEY_BYTES])
+static int write_secret(crawl *crawl, const unsigned char secret[VIDI_KEY_BYTES])
 {
     char text[2 * VIDI_KEY_BYTES + 1];
 
     for (size_t i = 0; i < VIDI_KEY_BYTES; i++)
         snprintf(text + 2 * i, 3, "%02x", secret[i]);
-    return db_set_text(of->db, "secret", (vidi_str){text, 2 * VIDI_KEY_BYTES});
+    return db_set_text(crawl->db, "secret", (vidi_str){text, 2 * VIDI_KEY_BYTES});
 }
 
-static int open_keys(crawl *of, const unsigned char secret[VIDI_KEY_BYTES], const char *canon, char *why)
+static int open_keys(crawl *crawl, const unsigned char secret[VIDI_KEY_BYTES], const char *canon, char *why)
 {
-    int error = url_keys_open(&of->keys, secret, "none");
+    int error = url_keys_open(&crawl->keys, secret, "none");
 
-    if (error == VIDI_OK && of->options.check)
-        error = url_keys_open(&of->targets, secret, canon);
+    if (error == VIDI_OK && crawl->options.check)
+        error = url_keys_open(&crawl->targets, secret, canon);
     if (error == VIDI_EOPTION)
         return crawl_explain(why, error, "--check cannot be used together with a --tracking list");
     return error ? crawl_explain(why, error, "%s", vidi_message()) : VIDI_OK;
@@ -120,133 +120,133 @@ typedef struct again {
 } again;
 
 /* Commits everything that was added, with a note that the set has the URLs of all rows up to this one. */
-static int commit_all(crawl *of, uint64_t row)
+static int commit_all(crawl *crawl, uint64_t row)
 {
     uint64_t mark;
-    int error = vidi_mark(of->set, &mark);
+    int error = vidi_mark(crawl->set, &mark);
 
-    return error ? error : consistency_commit(of, mark, row);
+    return error ? error : consistency_commit(crawl, mark, row);
 }
 
-static int flush_again(again *of)
+static int flush_again(again *again)
 {
     vidi_str urls[CHUNK];
     uint8_t verdicts[CHUNK];
     size_t begin = 0;
 
-    if (of->count == 0)
+    if (again->count == 0)
         return VIDI_OK;
-    for (size_t i = 0; i < of->count; i++) {
-        urls[i] = (vidi_str){of->text.ptr + begin, of->ends[i] - begin};
-        begin = of->ends[i];
+    for (size_t i = 0; i < again->count; i++) {
+        urls[i] = (vidi_str){again->text.ptr + begin, again->ends[i] - begin};
+        begin = again->ends[i];
     }
-    int error = vidi_add_batch(of->crawl->set, urls, of->count, verdicts);
-    of->count = 0;
-    of->text.len = 0;
-    return error ? error : commit_all(of->crawl, of->last);
+    int error = vidi_add_batch(again->crawl->set, urls, again->count, verdicts);
+    again->count = 0;
+    again->text.len = 0;
+    return error ? error : commit_all(again->crawl, again->last);
 }
 
 static int add_one_again(void *context, uint64_t id, vidi_str url)
 {
-    again *of = context;
+    again *again = context;
 
-    of->last = id;
-    if (bytes_append_str(&of->text, url) != VIDI_OK)
+    again->last = id;
+    if (bytes_append_str(&again->text, url) != VIDI_OK)
         return VIDI_EMEMORY;
-    of->ends[of->count++] = of->text.len;
-    return of->count == CHUNK ? flush_again(of) : VIDI_OK;
+    again->ends[again->count++] = again->text.len;
+    return again->count == CHUNK ? flush_again(again) : VIDI_OK;
 }
 
 /* Adds the URLs of all rows after this one to the set, and syncs it. */
-static int add_again(crawl *of, uint64_t row, char *why)
+static int add_again(crawl *crawl, uint64_t row, char *why)
 {
     again *rows = calloc(1, sizeof *rows);
 
     if (!rows)
         return VIDI_EMEMORY;
-    rows->crawl = of;
+    rows->crawl = crawl;
     rows->last = row;
-    int error = frontier_since(db_frontier(of->db), row, add_one_again, rows);
+    int error = frontier_since(db_frontier(crawl->db), row, add_one_again, rows);
     if (error == VIDI_OK)
         error = flush_again(rows);
-    if (error == VIDI_OK && of->run)
-        error = commit_all(of, rows->last);
+    if (error == VIDI_OK && crawl->run)
+        error = commit_all(crawl, rows->last);
     if (error == VIDI_OK)
-        error = vidi_sync(of->set);
+        error = vidi_sync(crawl->set);
     if (error)
         crawl_explain(why, error, "cannot bring the set and the database together: %s%s%s", vidi_strerror(error),
                       *vidi_message() ? "; " : "", vidi_message());
-    of->found_until = of->committed_to = of->synced_to = rows->last;
+    crawl->found_until = crawl->committed_to = crawl->synced_to = rows->last;
     bytes_free(&rows->text);
     free(rows);
     return error;
 }
 
-static int open_archive(crawl *of, char *why)
+static int open_archive(crawl *crawl, char *why)
 {
     int64_t file = 0, length = 0, mark = 0;
-    char *folder = path_of(of, "archive");
-    int error = folder ? db_get(of->db, "archive_file", &file) : VIDI_EMEMORY;
+    char *folder = path_of(crawl, "archive");
+    int error = folder ? db_get(crawl->db, "archive_file", &file) : VIDI_EMEMORY;
 
     if (error == VIDI_OK)
-        error = db_get(of->db, "archive_length", &length);
+        error = db_get(crawl->db, "archive_length", &length);
     if (error == VIDI_OK)
-        error = db_get(of->db, "archive_mark", &mark);
+        error = db_get(crawl->db, "archive_mark", &mark);
     if (error == VIDI_EABSENT)
         error = VIDI_OK;
     if (error == VIDI_OK) {
         archive_options wanted = {.folder = folder,
-                                  .agent = of->options.agent,
-                                  .contact = of->options.contact,
-                                  .max_bytes = of->options.archive_bytes,
+                                  .agent = crawl->options.agent,
+                                  .contact = crawl->options.contact,
+                                  .max_bytes = crawl->options.archive_bytes,
                                   .end = {(uint32_t)file, (uint64_t)length},
                                   .mark = (uint64_t)mark,
-                                  .date = crawl_date(of)};
+                                  .date = crawl_date(crawl)};
         char said[256] = "";
-        error = archive_open(&of->archive, &wanted, said);
+        error = archive_open(&crawl->archive, &wanted, said);
         if (error)
             crawl_explain(why, error, "%s%s", said,
                           error == VIDI_EDAMAGED ? ": bring back what belongs to crawl.db, or go on with --no-store"
                                                  : "");
     }
-    if (error == VIDI_OK && *archive_error(of->archive))
-        crawl_warn(of, "%s", archive_error(of->archive));
-    if (error == VIDI_OK && (error = archive_sync(of->archive)) != VIDI_OK)
-        crawl_explain(why, error, "%s", archive_error(of->archive));
+    if (error == VIDI_OK && *archive_error(crawl->archive))
+        crawl_warn(crawl, "%s", archive_error(crawl->archive));
+    if (error == VIDI_OK && (error = archive_sync(crawl->archive)) != VIDI_OK)
+        crawl_explain(why, error, "%s", archive_error(crawl->archive));
     free(folder);
     return error;
 }
 
-static int open_output(crawl *of, char *why)
+static int open_output(crawl *crawl, char *why)
 {
-    int error = output_open(&of->output, of->options.output, of->options.folder, of->db);
+    int error = output_open(&crawl->output, crawl->options.output, crawl->options.folder, crawl->db);
 
     if (error)
-        return crawl_explain(why, error, "%.500s", of->output.file.why);
-    if (*of->output.file.why)
-        crawl_warn(of, "%s", of->output.file.why);
+        return crawl_explain(why, error, "%.500s", crawl->output.file.why);
+    if (*crawl->output.file.why)
+        crawl_warn(crawl, "%s", crawl->output.file.why);
     return VIDI_OK;
 }
 
 /* ---- seeds ---- */
 
-static int canonical(crawl *of, vidi_str url, bytes *to)
+static int canonical(crawl *crawl, vidi_str url, bytes *to)
 {
     size_t len = url.len * 3 + 64;
     int error = bytes_reserve(to, len);
 
     if (error)
         return error;
-    error = vidi_url_canon(vidi_canon_of(of->set), url, NULL, to->ptr, &len);
+    error = vidi_url_canon(vidi_canon_of(crawl->set), url, NULL, to->ptr, &len);
     if (error == VIDI_ELIMIT && (error = bytes_reserve(to, len)) == VIDI_OK)
-        error = vidi_url_canon(vidi_canon_of(of->set), url, NULL, to->ptr, &len);
+        error = vidi_url_canon(vidi_canon_of(crawl->set), url, NULL, to->ptr, &len);
     to->len = error ? 0 : len;
     return error == VIDI_INVALID ? bytes_append_str(to, url) : error;
 }
 
 /* What planting needs. */
 typedef struct planting {
-    crawl *of;
+    crawl *crawl;
     counters *counts;
 } planting;
 
@@ -254,28 +254,28 @@ static int add_seed(void *context, uint64_t id, vidi_str url)
 {
     const planting *self = context;
     frontier_url row = {.url = url, .kind = FRONTIER_SEED};
-    int error = url_host_key(self->of->keys, url, &row.host);
+    int error = url_host_key(self->crawl->keys, url, &row.host);
 
     (void)id;
     if (error == VIDI_OK)
-        error = frontier_add(db_frontier(self->of->db), &row);
+        error = frontier_add(db_frontier(self->crawl->db), &row);
     self->counts->urls++;
-    self->of->committed_to = row.id;
+    self->crawl->committed_to = row.id;
     return error;
 }
 
 /* A row for each seed that this crawl does not have yet, or has never got a response for, whatever the set says. */
-static int plant(crawl *of, counters *counts)
+static int plant(crawl *crawl, counters *counts)
 {
-    planting self = {of, counts};
-    int error = counts->errors ? db_seeds_again(of->db, add_seed, &self) : VIDI_OK;
+    planting self = {crawl, counts};
+    int error = counts->errors ? db_seeds_again(crawl->db, add_seed, &self) : VIDI_OK;
 
-    for (size_t i = 0; i < of->seed_count && error == VIDI_OK; i++) {
+    for (size_t i = 0; i < crawl->seed_count && error == VIDI_OK; i++) {
         bytes form = {0};
-        error = canonical(of, of->seeds[i], &form);
-        int added = error ? error : db_seed(of->db, bytes_str(&form));
+        error = canonical(crawl, crawl->seeds[i], &form);
+        int added = error ? error : db_seed(crawl->db, bytes_str(&form));
         bytes_free(&form);
-        error = added > 0 ? add_seed(&self, 0, of->seeds[i]) : added;
+        error = added > 0 ? add_seed(&self, 0, crawl->seeds[i]) : added;
     }
     return error;
 }
@@ -283,86 +283,86 @@ static int plant(crawl *of, counters *counts)
 /* ---- all of it ---- */
 
 /* The transaction that begins a run. */
-static int write_opening(crawl *of, const vidi_stats *stats, const unsigned char *secret, counters *counts)
+static int write_opening(crawl *crawl, const vidi_stats *stats, const unsigned char *secret, counters *counts)
 {
-    int error = db_begin(of->db);
+    int error = db_begin(crawl->db);
 
     if (error == VIDI_OK)
-        error = seen_write_wish(of, stats);
+        error = seen_write_wish(crawl, stats);
     if (error == VIDI_OK)
-        error = write_secret(of, secret);
+        error = write_secret(crawl, secret);
     if (error == VIDI_OK)
-        error = db_mark(of->db, false);
+        error = db_mark(crawl->db, false);
     if (error == VIDI_OK)
-        error = consistency_begin_run(of);
+        error = consistency_begin_run(crawl);
     if (error == VIDI_OK)
-        error = option_changes_warn(of, counts->outcomes);
+        error = option_changes_warn(crawl, counts->outcomes);
     if (error == VIDI_OK)
-        error = plant(of, counts);
+        error = plant(crawl, counts);
     if (error == VIDI_OK)
-        error = counters_write(of, counts, stats);
-    return error ? error : db_commit(of->db);
+        error = counters_write(crawl, counts, stats);
+    return error ? error : db_commit(crawl->db);
 }
 
-static int begin_run(crawl *of, const vidi_stats *stats, const unsigned char *secret, char *why)
+static int begin_run(crawl *crawl, const vidi_stats *stats, const unsigned char *secret, char *why)
 {
     counters counts;
-    uint8_t *verdicts = calloc(of->seed_count, 1);
-    int error = verdicts ? vidi_add_batch(of->set, of->seeds, of->seed_count, verdicts) : VIDI_EMEMORY;
+    uint8_t *verdicts = calloc(crawl->seed_count, 1);
+    int error = verdicts ? vidi_add_batch(crawl->set, crawl->seeds, crawl->seed_count, verdicts) : VIDI_EMEMORY;
 
     free(verdicts);
     if (error)
         return crawl_explain(why, error, "%s", error == VIDI_EMEMORY ? vidi_strerror(error) : vidi_message());
-    error = counters_read(of, &counts);
+    error = counters_read(crawl, &counts);
     if (error == VIDI_OK)
-        error = write_opening(of, stats, secret, &counts);
+        error = write_opening(crawl, stats, secret, &counts);
     if (error) {
-        crawl_explain_ledger(of, error, why);
-        db_rollback(of->db);
+        crawl_explain_db(crawl, error, why);
+        db_rollback(crawl->db);
         return error;
     }
-    counters_show(of, &counts);
-    error = commit_all(of, frontier_last(db_frontier(of->db)));
+    counters_show(crawl, &counts);
+    error = commit_all(crawl, frontier_last(db_frontier(crawl->db)));
     return error ? crawl_explain(why, error, "%s", vidi_message()) : VIDI_OK;
 }
 
-static int open_parts(crawl *of, const char *seen, char *why)
+static int open_parts(crawl *crawl, const char *seen, char *why)
 {
     unsigned char secret[VIDI_KEY_BYTES];
     vidi_stats stats = {.size = sizeof stats};
     uint64_t row = 0;
-    int error = of->set ? VIDI_OK : seen_make(of, seen, why);
+    int error = crawl->set ? VIDI_OK : seen_make(crawl, seen, why);
 
-    if (error == VIDI_OK && (error = vidi_stat(of->set, &stats)) != VIDI_OK)
+    if (error == VIDI_OK && (error = vidi_stat(crawl->set, &stats)) != VIDI_OK)
         crawl_explain(why, error, "%s", vidi_message());
     if (error == VIDI_OK)
-        error = seen_check_same(of, &stats, why);
+        error = seen_check_same(crawl, &stats, why);
     if (error == VIDI_OK)
-        error = check_pair(of, &row, why);
+        error = check_pair(crawl, &row, why);
     if (error == VIDI_OK)
-        error = read_secret(of, secret, why);
+        error = read_secret(crawl, secret, why);
     if (error == VIDI_OK)
-        error = open_keys(of, secret, stats.canon, why);
+        error = open_keys(crawl, secret, stats.canon, why);
     if (error == VIDI_OK)
-        error = add_again(of, row, why);
-    if (error == VIDI_OK && !of->options.no_store)
-        error = open_archive(of, why);
+        error = add_again(crawl, row, why);
+    if (error == VIDI_OK && !crawl->options.no_store)
+        error = open_archive(crawl, why);
     if (error == VIDI_OK)
-        error = open_output(of, why);
-    return error ? error : begin_run(of, &stats, secret, why);
+        error = open_output(crawl, why);
+    return error ? error : begin_run(crawl, &stats, secret, why);
 }
 
 /* Makes the folder, for its owner alone, and locks it: one crawl at a time. */
-static int lock_folder(crawl *of, char *why)
+static int lock_folder(crawl *crawl, char *why)
 {
-    const char *folder = of->options.folder;
+    const char *folder = crawl->options.folder;
 
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         return crawl_explain(why, VIDI_EIO, "cannot make the folder %s: %s", folder, strerrordesc_np(errno));
-    of->lock = (int)TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (of->lock < 0)
+    crawl->lock = (int)TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (crawl->lock < 0)
         return crawl_explain(why, VIDI_EIO, "cannot open the folder %s: %s", folder, strerrordesc_np(errno));
-    if (TEMP_FAILURE_RETRY(flock(of->lock, LOCK_EX | LOCK_NB)) == 0)
+    if (TEMP_FAILURE_RETRY(flock(crawl->lock, LOCK_EX | LOCK_NB)) == 0)
         return VIDI_OK;
     return errno == EWOULDBLOCK ? crawl_explain(why, VIDI_EBUSY, "another crawl is at work in %s", folder)
                                 : crawl_explain(why, VIDI_EIO, "cannot lock %s: %s", folder, strerrordesc_np(errno));
@@ -375,54 +375,54 @@ static int keep_first(void *context, const char *sentence)
 }
 
 /* The database was not closed in good order, or was copied: is it whole? */
-static int verify(crawl *of, char *why)
+static int verify(crawl *crawl, char *why)
 {
     char fault[DB_FAULT] = "";
-    int error = db_verify(of->db, false, keep_first, fault);
+    int error = db_verify(crawl->db, false, keep_first, fault);
 
     if (!*fault)
-        return error ? crawl_explain_ledger(of, error, why) : VIDI_OK;
+        return error ? crawl_explain_db(crawl, error, why) : VIDI_OK;
     return crawl_explain(
         why, error,
         "%s/crawl.db is damaged, or was copied while a crawl was running (%s): restore a whole one, with "
         "--rebuild-seen if it is older than seen",
-        of->options.folder, fault);
+        crawl->options.folder, fault);
 }
 
-int resume_open(crawl *of, char *why)
+int resume_open(crawl *crawl, char *why)
 {
     char said[256] = "";
 
-    char *seen = path_of(of, "seen"), *database = path_of(of, "crawl.db");
-    int error = seen && database ? lock_folder(of, why) : VIDI_EMEMORY;
+    char *seen = path_of(crawl, "seen"), *database = path_of(crawl, "crawl.db");
+    int error = seen && database ? lock_folder(crawl, why) : VIDI_EMEMORY;
     if (error == VIDI_EBUSY)
-        seen_open(of, seen, why); /* its sentence names the process */
+        seen_open(crawl, seen, why); /* its sentence names the process */
     if (error == VIDI_OK)
-        error = seen_open_or_put_aside(of, seen, why);
+        error = seen_open_or_put_aside(crawl, seen, why);
     if (error == VIDI_OK || error == VIDI_EABSENT) {
-        error = db_open(&of->db, database, DB_WRITE, of->options.max_depth >= 0, said);
+        error = db_open(&crawl->db, database, DB_WRITE, crawl->options.max_depth >= 0, said);
         if (error)
             crawl_explain(why, error, "%s%s", said,
                           error == VIDI_EDAMAGED ? "; restore a whole one, with --rebuild-seen if it is older than seen"
                                                  : "");
     }
-    if (error == VIDI_OK && db_is_doubtful(of->db))
-        error = verify(of, why);
+    if (error == VIDI_OK && db_is_doubtful(crawl->db))
+        error = verify(crawl, why);
     if (error == VIDI_OK)
-        error = open_parts(of, seen, why);
+        error = open_parts(crawl, seen, why);
     free(seen);
     free(database);
     return error;
 }
 
-void resume_close(crawl *of)
+void resume_close(crawl *crawl)
 {
-    output_close(&of->output);
-    archive_close(of->archive);
-    db_close(of->db);
-    vidi_close(of->set);
-    url_keys_close(of->keys);
-    url_keys_close(of->targets);
-    if (of->lock >= 0)
-        close(of->lock);
+    output_close(&crawl->output);
+    archive_close(crawl->archive);
+    db_close(crawl->db);
+    vidi_close(crawl->set);
+    url_keys_close(crawl->keys);
+    url_keys_close(crawl->targets);
+    if (crawl->lock >= 0)
+        close(crawl->lock);
 }

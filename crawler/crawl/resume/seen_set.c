@@ -12,16 +12,16 @@
 #include "common/keep.h"
 #include "crawler/crawl/crawl_state.h"
 
-int crawl_explain_ledger(const crawl *of, int error, char *why)
+int crawl_explain_db(const crawl *crawl, int error, char *why)
 {
-    return crawl_explain(why, error, "%s/crawl.db: %s", of->options.folder, db_error(of->db));
+    return crawl_explain(why, error, "%s/crawl.db: %s", crawl->options.folder, db_error(crawl->db));
 }
 
-static vidi_access set_access(const crawl *of)
+static vidi_access set_access(const crawl *crawl)
 {
     vidi_access access = VIDI_ACCESS_INIT;
 
-    access.memory_limit = of->options.set_memory;
+    access.memory_limit = crawl->options.set_memory;
     access.flags = VIDI_MANUAL_COMMIT;
     access.sync = VIDI_SYNC_NEVER;
     access.invalid = VIDI_DROP_INVALID;
@@ -29,17 +29,17 @@ static vidi_access set_access(const crawl *of)
     return access;
 }
 
-int seen_open(crawl *of, const char *path, char *why)
+int seen_open(crawl *crawl, const char *path, char *why)
 {
-    vidi_access access = set_access(of);
-    int error = vidi_open_with(&of->set, path, &access);
+    vidi_access access = set_access(crawl);
+    int error = vidi_open_with(&crawl->set, path, &access);
 
     if (error == VIDI_EDAMAGED || error == VIDI_EFORMAT)
         return crawl_explain(why, error,
                              "%s is damaged (%s): restore it, or make it again from the database with --rebuild-seen",
                              path, vidi_message());
     if (error == VIDI_EBUSY)
-        return crawl_explain(why, error, "another crawl is at work in %s: %s", of->options.folder, vidi_message());
+        return crawl_explain(why, error, "another crawl is at work in %s: %s", crawl->options.folder, vidi_message());
     if (error == VIDI_EOWNED)
         return crawl_explain(
             why, error,
@@ -50,38 +50,38 @@ int seen_open(crawl *of, const char *path, char *why)
 }
 
 /* Renames the set. VIDI_EABSENT: done, so there is no set now. */
-static int put_aside(crawl *of, const char *path, char *why)
+static int put_aside(crawl *crawl, const char *path, char *why)
 {
     char *series, to[PATH_MAX] = "";
 
-    vidi_close(of->set);
-    of->set = NULL;
+    vidi_close(crawl->set);
+    crawl->set = NULL;
     if (asprintf(&series, "%s.old", path) < 0)
         return VIDI_EMEMORY;
     int failed = keep_renamed(path, series, to);
     free(series);
-    if (failed == 0 && TEMP_FAILURE_RETRY(fsync(of->lock)) != 0)
+    if (failed == 0 && TEMP_FAILURE_RETRY(fsync(crawl->lock)) != 0)
         failed = errno;
     if (failed && failed != ENOENT)
         return crawl_explain(why, VIDI_EIO, "cannot rename %s: %s", path, strerrordesc_np(failed));
     if (!failed)
-        crawl_warn(of, "the old set is in %.400s; delete it when you no longer need it", to);
+        crawl_warn(crawl, "the old set is in %.400s; delete it when you no longer need it", to);
     return VIDI_EABSENT;
 }
 
-int seen_open_or_put_aside(crawl *of, const char *path, char *why)
+int seen_open_or_put_aside(crawl *crawl, const char *path, char *why)
 {
-    int error = seen_open(of, path, why);
+    int error = seen_open(crawl, path, why);
 
-    if (!of->options.rebuild_seen || error == VIDI_EABSENT || error == VIDI_EBUSY || error == VIDI_EMEMORY)
+    if (!crawl->options.rebuild_seen || error == VIDI_EABSENT || error == VIDI_EBUSY || error == VIDI_EMEMORY)
         return error;
-    return put_aside(of, path, why);
+    return put_aside(crawl, path, why);
 }
 
-int crawl_meta_text(crawl *of, const char *name, char **text)
+int crawl_meta_text(crawl *crawl, const char *name, char **text)
 {
     bytes value = {0};
-    int error = db_get_text(of->db, name, &value);
+    int error = db_get_text(crawl->db, name, &value);
 
     *text = NULL;
     if (error == VIDI_OK)
@@ -99,53 +99,53 @@ typedef struct wish {
     int64_t capacity;
 } wish;
 
-static void wish_free(wish *of)
+static void wish_free(wish *wish)
 {
-    free(of->kind);
-    free(of->params);
-    free(of->canon);
-    free(of->error);
+    free(wish->kind);
+    free(wish->params);
+    free(wish->canon);
+    free(wish->error);
 }
 
-static int wish_read(crawl *of, wish *was)
+static int wish_read(crawl *crawl, wish *was)
 {
     *was = (wish){0};
-    int error = crawl_meta_text(of, "kind", &was->kind);
+    int error = crawl_meta_text(crawl, "kind", &was->kind);
     if (error == VIDI_OK)
-        error = crawl_meta_text(of, "asked_params", &was->params);
+        error = crawl_meta_text(crawl, "asked_params", &was->params);
     if (error == VIDI_OK)
-        error = crawl_meta_text(of, "canon", &was->canon);
+        error = crawl_meta_text(crawl, "canon", &was->canon);
     if (error == VIDI_OK)
-        error = crawl_meta_text(of, "asked_error", &was->error);
+        error = crawl_meta_text(crawl, "asked_error", &was->error);
     if (error == VIDI_OK)
-        error = db_get(of->db, "asked_capacity", &was->capacity);
+        error = db_get(crawl->db, "asked_capacity", &was->capacity);
     return error == VIDI_EABSENT ? VIDI_OK : error;
 }
 
 /* Makes this run, or the next if this one is interrupted, add all rows to the set that is about to be made. */
-static int forget_synced(crawl *of)
+static int forget_synced(crawl *crawl)
 {
     int64_t synced_to;
-    int error = db_get(of->db, "synced_to", &synced_to);
+    int error = db_get(crawl->db, "synced_to", &synced_to);
 
     if (error)
         return error == VIDI_EABSENT ? VIDI_OK : error;
-    error = db_begin(of->db);
+    error = db_begin(crawl->db);
     if (error == VIDI_OK)
-        error = db_set(of->db, "synced_to", 0);
+        error = db_set(crawl->db, "synced_to", 0);
     if (error == VIDI_OK)
-        error = db_commit(of->db);
+        error = db_commit(crawl->db);
     if (error)
-        db_rollback(of->db);
+        db_rollback(crawl->db);
     return error;
 }
 
-int seen_make(crawl *of, const char *path, char *why)
+int seen_make(crawl *crawl, const char *path, char *why)
 {
-    vidi_options options = of->options.set;
-    vidi_access access = set_access(of);
+    vidi_options options = crawl->options.set;
+    vidi_access access = set_access(crawl);
     wish was;
-    int error = wish_read(of, &was);
+    int error = wish_read(crawl, &was);
 
     options.size = sizeof options;
     options.path = path;
@@ -158,10 +158,10 @@ int seen_make(crawl *of, const char *path, char *why)
         options.error = was.error ? strtod(was.error, NULL) : 0;
     }
     if (error == VIDI_OK)
-        error = forget_synced(of);
+        error = forget_synced(crawl);
     if (error)
-        crawl_explain_ledger(of, error, why);
-    else if ((error = vidi_create(&of->set, &options)) != VIDI_OK)
+        crawl_explain_db(crawl, error, why);
+    else if ((error = vidi_create(&crawl->set, &options)) != VIDI_OK)
         crawl_explain(why, error, "%s", vidi_message());
     wish_free(&was);
     return error;
@@ -169,9 +169,9 @@ int seen_make(crawl *of, const char *path, char *why)
 
 /* ---- is it the crawl that the user means? ---- */
 
-static int check_canon(crawl *of, const char *canon, char *why)
+static int check_canon(crawl *crawl, const char *canon, char *why)
 {
-    const vidi_options *set = &of->options.set;
+    const vidi_options *set = &crawl->options.set;
     vidi_canon *wanted;
 
     if (!set->canon && !set->tracking)
@@ -183,40 +183,40 @@ static int check_canon(crawl *of, const char *canon, char *why)
         error =
             crawl_explain(why, VIDI_EDIFFERS,
                           "the crawl in %s uses --canon %s and cannot continue with %s; give --state another folder",
-                          of->options.folder, canon, vidi_canon_name(wanted));
+                          crawl->options.folder, canon, vidi_canon_name(wanted));
     vidi_canon_close(wanted);
     return error;
 }
 
-int seen_check_same(crawl *of, const vidi_stats *stats, char *why)
+int seen_check_same(crawl *crawl, const vidi_stats *stats, char *why)
 {
-    const char *kind = of->options.set.kind;
+    const char *kind = crawl->options.set.kind;
 
     if (kind && strcmp(kind, stats->kind) != 0)
         return crawl_explain(why, VIDI_EDIFFERS,
                              "the crawl in %s uses --kind %s and cannot continue with %s; give --state another folder",
-                             of->options.folder, stats->kind, kind);
-    return check_canon(of, stats->canon, why);
+                             crawl->options.folder, stats->kind, kind);
+    return check_canon(crawl, stats->canon, why);
 }
 
-int seen_write_wish(crawl *of, const vidi_stats *stats)
+int seen_write_wish(crawl *crawl, const vidi_stats *stats)
 {
-    const vidi_options *set = &of->options.set;
+    const vidi_options *set = &crawl->options.set;
     char error_rate[40];
     int64_t known;
-    int error = db_get(of->db, "urls", &known);
+    int error = db_get(crawl->db, "urls", &known);
 
     if (error != VIDI_EABSENT)
         return error;
     snprintf(error_rate, sizeof error_rate, "%.17g", set->error);
-    error = db_set_text(of->db, "kind", (vidi_str){stats->kind, strlen(stats->kind)});
+    error = db_set_text(crawl->db, "kind", (vidi_str){stats->kind, strlen(stats->kind)});
     if (error == VIDI_OK)
-        error = db_set_text(of->db, "params", (vidi_str){stats->params, strlen(stats->params)});
+        error = db_set_text(crawl->db, "params", (vidi_str){stats->params, strlen(stats->params)});
     if (error == VIDI_OK)
-        error = db_set_text(of->db, "canon", (vidi_str){stats->canon, strlen(stats->canon)});
+        error = db_set_text(crawl->db, "canon", (vidi_str){stats->canon, strlen(stats->canon)});
     if (error == VIDI_OK && set->params)
-        error = db_set_text(of->db, "asked_params", (vidi_str){set->params, strlen(set->params)});
+        error = db_set_text(crawl->db, "asked_params", (vidi_str){set->params, strlen(set->params)});
     if (error == VIDI_OK)
-        error = db_set_text(of->db, "asked_error", (vidi_str){error_rate, strlen(error_rate)});
-    return error ? error : db_set(of->db, "asked_capacity", (int64_t)set->capacity);
+        error = db_set_text(crawl->db, "asked_error", (vidi_str){error_rate, strlen(error_rate)});
+    return error ? error : db_set(crawl->db, "asked_capacity", (int64_t)set->capacity);
 }

@@ -25,14 +25,14 @@ static int grow(void **list, size_t *room, size_t count, size_t size)
     return VIDI_OK;
 }
 
-bool batch_is_empty(const batch *of)
+bool batch_is_empty(const batch *batch)
 {
-    return !of->fetch_jobs.first && !of->host_infos.first && of->drop_count == 0;
+    return !batch->fetch_jobs.first && !batch->host_infos.first && batch->drop_count == 0;
 }
 
-int batch_drop_block(storage *of, uint64_t host, uint32_t level, uint64_t number)
+int batch_drop_block(storage *storage, uint64_t host, uint32_t level, uint64_t number)
 {
-    batch *b = &of->batch;
+    batch *b = &storage->batch;
 
     if (grow((void **)&b->drops, &b->drop_room, b->drop_count + 1, sizeof *b->drops) != VIDI_OK)
         return VIDI_EMEMORY;
@@ -110,12 +110,12 @@ static int gather(batch *b)
 /* ---- rows ---- */
 
 /* The key of a URL's host. Links come in runs of one host, so the last one is remembered. */
-static int host_key(storage *of, vidi_str origin, vidi_str *last, uint64_t *key)
+static int host_key(storage *storage, vidi_str origin, vidi_str *last, uint64_t *key)
 {
     if (last->len == origin.len && memcmp(last->ptr, origin.ptr, origin.len) == 0)
         return VIDI_OK;
     *last = origin;
-    return url_keys_make(of->crawl->keys, &origin, 1, key);
+    return url_keys_make(storage->crawl->keys, &origin, 1, key);
 }
 
 static frontier_url row_of(vidi_str url, const batch_link *from)
@@ -132,9 +132,9 @@ static frontier_url row_of(vidi_str url, const batch_link *from)
                           .referrer = page->url.id};
 }
 
-static int add_row(storage *of, size_t i, vidi_str *last, uint64_t *key)
+static int add_row(storage *storage, size_t i, vidi_str *last, uint64_t *key)
 {
-    batch *b = &of->batch;
+    batch *b = &storage->batch;
     url_parts parts;
 
     if (!url_split(b->urls[i], &parts)) {
@@ -143,7 +143,7 @@ static int add_row(storage *of, size_t i, vidi_str *last, uint64_t *key)
     }
     int error = grow((void **)&b->rows, &b->row_room, b->row_count + 1, sizeof *b->rows);
     if (error == VIDI_OK)
-        error = host_key(of, parts.origin, last, key);
+        error = host_key(storage, parts.origin, last, key);
     if (error)
         return error;
     batch_row *row = &b->rows[b->row_count++];
@@ -152,67 +152,67 @@ static int add_row(storage *of, size_t i, vidi_str *last, uint64_t *key)
     if (!parts.query.ptr)
         return VIDI_OK;
     vidi_str path = {parts.origin.ptr, (size_t)(parts.path.ptr + parts.path.len - parts.origin.ptr)};
-    return url_keys_make(of->crawl->keys, &path, 1, &row->path);
+    return url_keys_make(storage->crawl->keys, &path, 1, &row->path);
 }
 
-static int add_rows(storage *of)
+static int add_rows(storage *storage)
 {
-    batch *b = &of->batch;
+    batch *b = &storage->batch;
     vidi_str last = {"", 0};
     uint64_t key = 0;
     int error = VIDI_OK;
 
     for (size_t i = 0; i < b->link_count && error == VIDI_OK; i++) {
         if (b->verdicts[i] == VIDI_NEW)
-            error = add_row(of, i, &last, &key);
+            error = add_row(storage, i, &last, &key);
         else if (b->verdicts[i] == VIDI_INVALID)
             b->skipped[HARVEST_BAD]++;
     }
     return error;
 }
 
-static int make_targets(storage *of)
+static int make_targets(storage *storage)
 {
-    batch *b = &of->batch;
+    batch *b = &storage->batch;
 
-    if (!of->crawl->targets || b->link_count == 0)
+    if (!storage->crawl->targets || b->link_count == 0)
         return VIDI_OK;
     int error = grow((void **)&b->targets, &b->target_room, b->link_count, sizeof *b->targets);
-    return error ? error : url_keys_make(of->crawl->targets, b->urls, b->link_count, b->targets);
+    return error ? error : url_keys_make(storage->crawl->targets, b->urls, b->link_count, b->targets);
 }
 
-int batch_ask_set(storage *of)
+int batch_ask_set(storage *storage)
 {
-    batch *b = &of->batch;
+    batch *b = &storage->batch;
     int error = gather(b);
 
     if (error == VIDI_OK && b->link_count > 0)
-        error = vidi_add_batch(of->crawl->set, b->urls, b->link_count, b->verdicts);
+        error = vidi_add_batch(storage->crawl->set, b->urls, b->link_count, b->verdicts);
     if (error == VIDI_OK)
-        error = add_rows(of);
-    return error ? error : make_targets(of);
+        error = add_rows(storage);
+    return error ? error : make_targets(storage);
 }
 
 /* ---- afterwards ---- */
 
-void batch_clear(batch *of)
+void batch_clear(batch *batch)
 {
-    messages_free(&of->fetch_jobs);
-    messages_free(&of->host_infos);
-    memset(of->skipped, 0, sizeof of->skipped);
-    of->bytes = of->link_count = of->row_count = of->drop_count = 0;
-    of->lines.len = 0;
-    of->lines_written = of->lines_synced = of->lines_failed = false;
+    messages_free(&batch->fetch_jobs);
+    messages_free(&batch->host_infos);
+    memset(batch->skipped, 0, sizeof batch->skipped);
+    batch->bytes = batch->link_count = batch->row_count = batch->drop_count = 0;
+    batch->lines.len = 0;
+    batch->lines_written = batch->lines_synced = batch->lines_failed = false;
 }
 
-void batch_free(batch *of)
+void batch_free(batch *batch)
 {
-    batch_clear(of);
-    free(of->urls);
-    free(of->verdicts);
-    free(of->links);
-    free(of->targets);
-    free(of->rows);
-    free(of->drops);
-    bytes_free(&of->lines);
+    batch_clear(batch);
+    free(batch->urls);
+    free(batch->verdicts);
+    free(batch->links);
+    free(batch->targets);
+    free(batch->rows);
+    free(batch->drops);
+    bytes_free(&batch->lines);
 }

@@ -27,22 +27,22 @@ static bool may_pass(int error)
     return error == VIDI_EBUSY || error == VIDI_ELIMIT;
 }
 
-static int failed(storage *of, int error, const char *what, const char *said)
+static int failed(storage *storage, int error, const char *what, const char *said)
 {
-    crawl_fail(of->crawl, "%s: %s", what, said && *said ? said : vidi_strerror(error));
+    crawl_fail(storage->crawl, "%s: %s", what, said && *said ? said : vidi_strerror(error));
     return error;
 }
 
 /* ---- archive and output file ---- */
 
-static int store_page(crawl *of, fetch_job *page)
+static int store_page(crawl *crawl, fetch_job *page)
 {
     int error = VIDI_OK;
 
     if (!page->harvested || page->harvest.records.len == 0)
         return VIDI_OK;
     for (int tries = 0; tries < TRIES; tries++) {
-        error = archive_write(of->archive, bytes_str(&page->harvest.records), &page->file, &page->offset);
+        error = archive_write(crawl->archive, bytes_str(&page->harvest.records), &page->file, &page->offset);
         if (!may_pass(error))
             break;
         wait_a_moment();
@@ -51,14 +51,14 @@ static int store_page(crawl *of, fetch_job *page)
     return error;
 }
 
-static int store(storage *of)
+static int store(storage *storage)
 {
-    crawl *c = of->crawl;
+    crawl *c = storage->crawl;
     int error = VIDI_OK;
 
     if (!c->archive)
         return VIDI_OK;
-    for (message *one = of->batch.fetch_jobs.first; one && error == VIDI_OK; one = one->next)
+    for (message *one = storage->batch.fetch_jobs.first; one && error == VIDI_OK; one = one->next)
         error = store_page(c, (fetch_job *)one);
     for (int tries = 0; error == VIDI_OK && tries < TRIES; tries++) {
         error = archive_sync(c->archive);
@@ -67,12 +67,12 @@ static int store(storage *of)
         wait_a_moment();
         error = tries + 1 < TRIES ? VIDI_OK : error;
     }
-    return error ? failed(of, error, "cannot write the archive", archive_error(c->archive)) : VIDI_OK;
+    return error ? failed(storage, error, "cannot write the archive", archive_error(c->archive)) : VIDI_OK;
 }
 
-static int append_line(storage *of, const frontier_url *url, const db_outcome *row)
+static int append_line(storage *storage, const frontier_url *url, const db_outcome *row)
 {
-    crawl *c = of->crawl;
+    crawl *c = storage->crawl;
     bytes referrer = {0};
     crawl_outcome told = {.url = url->url, .depth = url->depth, .kind = url->kind, .row = *row};
     int error = url->referrer ? frontier_text(db_frontier(c->db), url->referrer, &referrer) : VIDI_OK;
@@ -81,24 +81,24 @@ static int append_line(storage *of, const frontier_url *url, const db_outcome *r
         error = VIDI_OK;
     told.referrer = bytes_str(&referrer);
     if (error == VIDI_OK)
-        error = c->options.line(c->options.line_context, &told, &of->batch.lines);
+        error = c->options.line(c->options.line_context, &told, &storage->batch.lines);
     bytes_free(&referrer);
     return error;
 }
 
-static bool wants_lines(const storage *of)
+static bool wants_lines(const storage *storage)
 {
-    return output_is_open(&of->crawl->output) && of->crawl->options.line && !of->batch.lines_written;
+    return output_is_open(&storage->crawl->output) && storage->crawl->options.line && !storage->batch.lines_written;
 }
 
 /* Writes and syncs the lines, each once, however often the transaction is tried. */
-static int write_lines(storage *of)
+static int write_lines(storage *storage)
 {
-    batch *b = &of->batch;
-    output *to = &of->crawl->output;
+    batch *b = &storage->batch;
+    output *to = &storage->crawl->output;
     int error = VIDI_OK;
 
-    if (wants_lines(of) && b->lines.len > 0) {
+    if (wants_lines(storage) && b->lines.len > 0) {
         error = output_write(to, bytes_str(&b->lines));
         b->lines_written = error == VIDI_OK;
     }
@@ -139,9 +139,9 @@ static db_outcome outcome_of(const fetch_job *page, char *name)
     return row;
 }
 
-static int write_outcome(storage *of, const frontier_url *url, const db_outcome *row, counters *counts)
+static int write_outcome(storage *storage, const frontier_url *url, const db_outcome *row, counters *counts)
 {
-    int error = db_outcome_add(of->crawl->db, row);
+    int error = db_outcome_add(storage->crawl->db, row);
 
     if (error == VIDI_EEXIST)
         return VIDI_OK;
@@ -152,89 +152,89 @@ static int write_outcome(storage *of, const frontier_url *url, const db_outcome 
     counts->pages += row->status != 0;
     counts->errors += row->reason != NULL;
     counts->seeds_fetched += !row->reason && url->kind == FRONTIER_SEED;
-    return wants_lines(of) ? append_line(of, url, row) : VIDI_OK;
+    return wants_lines(storage) ? append_line(storage, url, row) : VIDI_OK;
 }
 
 /* A URL behind too many queries on its path is a trap: it has its row, and its outcome at once. */
-static int check_trap(storage *of, batch_row *row, counters *counts)
+static int check_trap(storage *storage, batch_row *row, counters *counts)
 {
     uint64_t queries;
 
     if (!row->path || row->url.kind == FRONTIER_OUTSIDE)
         return VIDI_OK;
-    int error = db_path(of->crawl->db, row->path, &queries);
-    row->trapped = error == VIDI_OK && queries > of->crawl->options.max_queries;
+    int error = db_path(storage->crawl->db, row->path, &queries);
+    row->trapped = error == VIDI_OK && queries > storage->crawl->options.max_queries;
     if (error || !row->trapped)
         return error;
     db_outcome outcome = {.id = row->url.id,
                           .reason = "trap",
                           .error = "there are more queries on this path than --max-queries allows",
-                          .date = crawl_date(of->crawl)};
-    return write_outcome(of, &row->url, &outcome, counts);
+                          .date = crawl_date(storage->crawl)};
+    return write_outcome(storage, &row->url, &outcome, counts);
 }
 
-static int write_rows(storage *of, counters *counts)
+static int write_rows(storage *storage, counters *counts)
 {
-    batch *b = &of->batch;
+    batch *b = &storage->batch;
     int error = VIDI_OK;
 
     for (size_t i = 0; i < b->row_count && error == VIDI_OK; i++) {
-        error = frontier_add(db_frontier(of->crawl->db), &b->rows[i].url);
+        error = frontier_add(db_frontier(storage->crawl->db), &b->rows[i].url);
         counts->urls++;
         if (error == VIDI_OK)
-            error = check_trap(of, &b->rows[i], counts);
+            error = check_trap(storage, &b->rows[i], counts);
     }
     return error;
 }
 
-static int write_outcomes(storage *of, counters *counts)
+static int write_outcomes(storage *storage, counters *counts)
 {
     int error = VIDI_OK;
     char name[ARCHIVE_NAME_ROOM];
 
-    for (message *one = of->batch.fetch_jobs.first; one && error == VIDI_OK; one = one->next) {
+    for (message *one = storage->batch.fetch_jobs.first; one && error == VIDI_OK; one = one->next) {
         const fetch_job *page = (fetch_job *)one;
         db_outcome row = outcome_of(page, name);
-        error = write_outcome(of, &page->url, &row, counts);
+        error = write_outcome(storage, &page->url, &row, counts);
     }
     return error;
 }
 
-static int write_counts(storage *of)
+static int write_counts(storage *storage)
 {
-    batch *b = &of->batch;
+    batch *b = &storage->batch;
     int error = VIDI_OK;
 
     for (size_t i = 0; i < HARVEST_SKIPS && error == VIDI_OK; i++)
         if (b->skipped[i] > 0)
-            error = db_skip(of->crawl->db, harvest_skip_name((harvest_skip)i), b->skipped[i]);
+            error = db_skip(storage->crawl->db, harvest_skip_name((harvest_skip)i), b->skipped[i]);
     for (size_t i = 0; i < b->drop_count && error == VIDI_OK; i++)
-        error = frontier_drop(db_frontier(of->crawl->db), b->drops[i].level, b->drops[i].host, b->drops[i].number);
+        error = frontier_drop(db_frontier(storage->crawl->db), b->drops[i].level, b->drops[i].host, b->drops[i].number);
     return error;
 }
 
-static int write_edges(storage *of)
+static int write_edges(storage *storage)
 {
-    batch *b = &of->batch;
+    batch *b = &storage->batch;
     int error = VIDI_OK;
 
-    if (!of->crawl->targets)
+    if (!storage->crawl->targets)
         return VIDI_OK;
     for (size_t i = 0; i < b->link_count && error == VIDI_OK; i++) {
         const batch_link *from = &b->links[i];
         if (!from->page)
             continue;
         vidi_str text = from->link->is_redirect ? (vidi_str){"(redirect)", 10} : from->link->text;
-        error = db_edge(of->crawl->db, b->targets[i], from->page->url.id, text);
+        error = db_edge(storage->crawl->db, b->targets[i], from->page->url.id, text);
     }
     return error;
 }
 
 /* Brings the row of a host up to date: its pages, and what the fetcher has told about it. One of the two is there. */
-static int write_host(storage *of, uint64_t id, const host_info *news)
+static int write_host(storage *storage, uint64_t id, const host_info *news)
 {
-    crawl_db *db = of->crawl->db;
-    const host_entry *host = host_table_find(of, id);
+    crawl_db *db = storage->crawl->db;
+    const host_entry *host = host_table_find(storage, id);
     db_host row = {.id = id, .robots_outcome = -1};
     bytes origin = {0};
     int error = db_host_read(db, id, &row);
@@ -267,88 +267,88 @@ static int write_host(storage *of, uint64_t id, const host_info *news)
     return error;
 }
 
-static int write_hosts(storage *of)
+static int write_hosts(storage *storage)
 {
     int error = VIDI_OK;
 
-    for (size_t i = 0; i < of->hosts.count && error == VIDI_OK; i++) {
-        const host_entry *host = of->list[i];
+    for (size_t i = 0; i < storage->hosts.count && error == VIDI_OK; i++) {
+        const host_entry *host = storage->list[i];
         if (host->origin && (!host->has_row || host->unparked))
-            error = write_host(of, host->id, NULL);
+            error = write_host(storage, host->id, NULL);
         else if (host->changed && host->has_row)
-            error = db_host_pages(of->crawl->db, host->id, host->pages);
+            error = db_host_pages(storage->crawl->db, host->id, host->pages);
     }
-    for (message *one = of->batch.host_infos.first; one && error == VIDI_OK; one = one->next)
-        error = write_host(of, ((host_info *)one)->host, (host_info *)one);
+    for (message *one = storage->batch.host_infos.first; one && error == VIDI_OK; one = one->next)
+        error = write_host(storage, ((host_info *)one)->host, (host_info *)one);
     return error;
 }
 
-static int write_all(storage *of, counters *counts)
+static int write_all(storage *storage, counters *counts)
 {
-    crawl *c = of->crawl;
+    crawl *c = storage->crawl;
     int error = db_begin(c->db);
 
-    of->batch.lines.len = of->batch.lines_written ? of->batch.lines.len : 0;
+    storage->batch.lines.len = storage->batch.lines_written ? storage->batch.lines.len : 0;
     if (error == VIDI_OK)
-        error = write_rows(of, counts);
+        error = write_rows(storage, counts);
     if (error == VIDI_OK)
-        error = write_outcomes(of, counts);
+        error = write_outcomes(storage, counts);
     if (error == VIDI_OK)
-        error = write_lines(of);
+        error = write_lines(storage);
     if (error == VIDI_OK)
-        error = write_counts(of);
+        error = write_counts(storage);
     if (error == VIDI_OK)
-        error = write_edges(of);
+        error = write_edges(storage);
     if (error == VIDI_OK)
-        error = write_hosts(of);
-    if (error == VIDI_OK && of->sort_helps)
+        error = write_hosts(storage);
+    if (error == VIDI_OK && storage->sort_helps)
         error = frontier_sort(db_frontier(c->db), SORTED);
     if (error == VIDI_OK)
-        error = counters_write(c, counts, of->has_stats ? &of->stats : NULL);
+        error = counters_write(c, counts, storage->has_stats ? &storage->stats : NULL);
     return error ? error : db_commit(c->db);
 }
 
-static int write_transaction(storage *of)
+static int write_transaction(storage *storage)
 {
-    crawl *c = of->crawl;
+    crawl *c = storage->crawl;
     counters counts;
     int error = VIDI_EBUSY;
 
     for (int tries = 0; tries < TRIES && may_pass(error); tries++) {
         if (tries > 0)
             wait_a_moment();
-        counts = of->counts;
+        counts = storage->counts;
         counts.synced_to = c->synced_to;
-        error = write_all(of, &counts);
+        error = write_all(storage, &counts);
         if (error && tries + 1 < TRIES && may_pass(error))
             db_rollback(c->db);
     }
     if (error) {
-        if (of->batch.lines_failed)
-            failed(of, error, "cannot write the lines of --jsonl", strerrordesc_np(c->output.file.failed));
+        if (storage->batch.lines_failed)
+            failed(storage, error, "cannot write the lines of --jsonl", strerrordesc_np(c->output.file.failed));
         else if (error == VIDI_EDIFFERS)
-            failed(of, error, "cannot go on with --jsonl", c->output.file.why);
+            failed(storage, error, "cannot go on with --jsonl", c->output.file.why);
         else
-            failed(of, error, "cannot write the database", db_error(c->db));
+            failed(storage, error, "cannot write the database", db_error(c->db));
         db_rollback(c->db);
         return error;
     }
-    of->counts = counts;
-    of->has_stats = false;
+    storage->counts = counts;
+    storage->has_stats = false;
     return VIDI_OK;
 }
 
 /* ---- the whole ---- */
 
 /* Counts the pages of hosts, and takes the URLs out of their blocks. */
-static int settle(storage *of)
+static int settle(storage *storage)
 {
     int error = VIDI_OK;
 
-    for (message *one = of->batch.fetch_jobs.first; one && error == VIDI_OK; one = one->next) {
+    for (message *one = storage->batch.fetch_jobs.first; one && error == VIDI_OK; one = one->next) {
         const fetch_job *page = (fetch_job *)one;
-        host_entry *host = host_table_find(of, page->url.host);
-        error = host_table_settle(of, page);
+        host_entry *host = host_table_find(storage, page->url.host);
+        error = host_table_settle(storage, page);
         if (host && page->status != 0) {
             host->pages++;
             host->changed = true;
@@ -357,44 +357,44 @@ static int settle(storage *of)
     return error;
 }
 
-static void note_rows(storage *of)
+static void note_rows(storage *storage)
 {
-    const batch *b = &of->batch;
+    const batch *b = &storage->batch;
 
     for (size_t i = 0; i < b->row_count; i++)
-        host_table_appended(of, b->rows[i].url.host);
+        host_table_appended(storage, b->rows[i].url.host);
 }
 
 /* What is true now that the transaction is through. */
-static void conclude(storage *of)
+static void conclude(storage *storage)
 {
-    crawl *c = of->crawl;
-    batch *b = &of->batch;
+    crawl *c = storage->crawl;
+    batch *b = &storage->batch;
     size_t messages = b->fetch_jobs.count + b->host_infos.count, weight = 0, fetch_jobs = b->fetch_jobs.count;
 
     for (size_t i = 0; i < b->row_count; i++)
         if (b->rows[i].trapped)
-            of->filter_until = b->rows[i].url.id;
+            storage->filter_until = b->rows[i].url.id;
     if (b->row_count > 0)
         c->committed_to = b->rows[b->row_count - 1].url.id;
-    for (size_t i = 0; i < of->hosts.count; i++) {
-        host_entry *host = of->list[i];
+    for (size_t i = 0; i < storage->hosts.count; i++) {
+        host_entry *host = storage->list[i];
         host->has_row = host->has_row || host->origin;
         host->changed = host->unparked = false;
     }
     for (message *one = b->fetch_jobs.first; one; one = one->next) {
         weight += ((fetch_job *)one)->weight;
-        host_table_done(of, (fetch_job *)one);
+        host_table_done(storage, (fetch_job *)one);
     }
-    if (of->sort_helps)
-        host_table_sorted(of);
-    counters_show(c, &of->counts);
+    if (storage->sort_helps)
+        host_table_sorted(storage);
+    counters_show(c, &storage->counts);
     pthread_mutex_lock(&c->about);
     c->progress.links += b->link_count;
     c->progress.links_new += b->row_count;
     pthread_mutex_unlock(&c->about);
-    of->unsynced = of->unsynced || b->row_count > 0;
-    of->handled += messages;
+    storage->unsynced = storage->unsynced || b->row_count > 0;
+    storage->handled += messages;
     batch_clear(b);
     atomic_fetch_sub(&c->weight, weight);
     atomic_fetch_sub(&c->fetch_jobs, fetch_jobs);
@@ -402,47 +402,47 @@ static void conclude(storage *of)
         fetch_wake(c->downloader); /* the fetcher may be waiting for a commit */
 }
 
-int storage_commit(storage *of)
+int storage_commit(storage *storage)
 {
-    crawl *c = of->crawl;
+    crawl *c = storage->crawl;
     uint64_t mark = 0;
-    int error = batch_ask_set(of);
+    int error = batch_ask_set(storage);
 
     if (error == VIDI_OK)
         error = vidi_mark(c->set, &mark);
     if (error)
-        return failed(of, error, "cannot add to the seen-set", error == VIDI_EMEMORY ? NULL : vidi_message());
-    error = store(of);
+        return failed(storage, error, "cannot add to the seen-set", error == VIDI_EMEMORY ? NULL : vidi_message());
+    error = store(storage);
     if (error)
         return error;
-    if (settle(of) != VIDI_OK)
-        return failed(of, VIDI_EMEMORY, "cannot commit", NULL);
-    note_rows(of);
-    error = write_transaction(of);
+    if (settle(storage) != VIDI_OK)
+        return failed(storage, VIDI_EMEMORY, "cannot commit", NULL);
+    note_rows(storage);
+    error = write_transaction(storage);
     if (error)
         return error;
     error = consistency_commit(c, mark, frontier_last(db_frontier(c->db)));
     if (error)
-        return failed(of, error, "cannot commit to the seen-set", vidi_message());
-    conclude(of);
+        return failed(storage, error, "cannot commit to the seen-set", vidi_message());
+    conclude(storage);
     return VIDI_OK;
 }
 
-int storage_sync(storage *of)
+int storage_sync(storage *storage)
 {
-    crawl *c = of->crawl;
+    crawl *c = storage->crawl;
     int error = vidi_sync(c->set);
 
     if (error)
-        return failed(of, error, "cannot sync the seen-set", vidi_message());
+        return failed(storage, error, "cannot sync the seen-set", vidi_message());
     c->synced_to = c->committed_to;
-    of->unsynced = false;
-    of->synced_at = storage_now();
-    of->stats.size = sizeof of->stats;
-    of->has_stats = vidi_stat(c->set, &of->stats) == VIDI_OK;
-    if (of->has_stats) {
+    storage->unsynced = false;
+    storage->synced_at = storage_now();
+    storage->stats.size = sizeof storage->stats;
+    storage->has_stats = vidi_stat(c->set, &storage->stats) == VIDI_OK;
+    if (storage->has_stats) {
         pthread_mutex_lock(&c->about);
-        c->progress.expected_lost = of->stats.expected_lost;
+        c->progress.expected_lost = storage->stats.expected_lost;
         pthread_mutex_unlock(&c->about);
     }
     return VIDI_OK;

@@ -15,39 +15,39 @@ enum {
     ROOM_EVERY = 1000           /* milliseconds between two requests to make room */
 };
 
-static frontier *frontier_of(const storage *of)
+static frontier *frontier_of(const storage *storage)
 {
-    return db_frontier(of->crawl->db);
+    return db_frontier(storage->crawl->db);
 }
 
-host_entry *host_table_find(const storage *of, uint64_t host)
+host_entry *host_table_find(const storage *storage, uint64_t host)
 {
-    return id_map_get(&of->hosts, host);
+    return id_map_get(&storage->hosts, host);
 }
 
 /* ---- members ---- */
 
-static int host_entry_add(storage *of, uint64_t id, host_entry **made)
+static int host_entry_add(storage *storage, uint64_t id, host_entry **made)
 {
-    size_t count = of->hosts.count;
+    size_t count = storage->hosts.count;
 
-    if (count == of->list_room) {
+    if (count == storage->list_room) {
         size_t room = count ? count * 2 : 64;
-        host_entry **more = realloc(of->list, room * sizeof *more);
+        host_entry **more = realloc(storage->list, room * sizeof *more);
         if (!more)
             return VIDI_EMEMORY;
-        of->list = more;
-        of->list_room = room;
+        storage->list = more;
+        storage->list_room = room;
     }
     host_entry *host = calloc(1, sizeof *host);
-    if (!host || id_map_put(&of->hosts, id, host) != VIDI_OK) {
+    if (!host || id_map_put(&storage->hosts, id, host) != VIDI_OK) {
         free(host);
         return VIDI_EMEMORY;
     }
     host->id = id;
     host->at = count;
     host->wanted = FIRST_WANT;
-    of->list[count] = host;
+    storage->list[count] = host;
     *made = host;
     return VIDI_OK;
 }
@@ -60,17 +60,17 @@ static void host_entry_free(host_entry *host)
 }
 
 /* The fetcher has forgotten the host, and nothing of it is on its way. Its blocks stay in the frontier. */
-static void host_entry_forget(storage *of, host_entry *host)
+static void host_entry_forget(storage *storage, host_entry *host)
 {
-    size_t last = of->hosts.count - 1;
+    size_t last = storage->hosts.count - 1;
 
-    of->out -= host->out;
+    storage->out -= host->out;
     if (host->out > 0)
-        of->filter_until = of->crawl->committed_to;
-    of->strangers = true;
-    of->list[host->at] = of->list[last];
-    of->list[host->at]->at = host->at;
-    id_map_remove(&of->hosts, host->id);
+        storage->filter_until = storage->crawl->committed_to;
+    storage->strangers = true;
+    storage->list[host->at] = storage->list[last];
+    storage->list[host->at]->at = host->at;
+    id_map_remove(&storage->hosts, host->id);
     host_entry_free(host);
 }
 
@@ -90,9 +90,9 @@ static int block_note(host_entry *host, const frontier_block *block, size_t left
     return VIDI_OK;
 }
 
-int host_table_settle(storage *of, const fetch_job *done)
+int host_table_settle(storage *storage, const fetch_job *done)
 {
-    host_entry *host = host_table_find(of, done->url.host);
+    host_entry *host = host_table_find(storage, done->url.host);
 
     if (!host)
         return VIDI_OK;
@@ -102,93 +102,93 @@ int host_table_settle(storage *of, const fetch_job *done)
             continue;
         if (--block->left > 0)
             return VIDI_OK;
-        int error = batch_drop_block(of, host->id, block->level, block->number);
+        int error = batch_drop_block(storage, host->id, block->level, block->number);
         *block = host->blocks[--host->block_count];
         return error;
     }
     return VIDI_OK;
 }
 
-static void leave_if_over(storage *of, host_entry *host)
+static void leave_if_over(storage *storage, host_entry *host)
 {
     if (host->leaving && host->out == host->returned)
-        host_entry_forget(of, host);
+        host_entry_forget(storage, host);
 }
 
-void host_table_done(storage *of, const fetch_job *done)
+void host_table_done(storage *storage, const fetch_job *done)
 {
-    host_entry *host = host_table_find(of, done->url.host);
+    host_entry *host = host_table_find(storage, done->url.host);
 
     if (!host)
         return;
     host->out--;
-    of->out--;
-    leave_if_over(of, host);
+    storage->out--;
+    leave_if_over(storage, host);
 }
 
-void host_table_appended(storage *of, uint64_t host)
+void host_table_appended(storage *storage, uint64_t host)
 {
-    host_entry *known = host_table_find(of, host);
+    host_entry *known = host_table_find(storage, host);
 
     if (known && !known->leaving) {
         known->fresh = true;
-        of->sort_helps = of->sort_helps || known->wanted > 0;
-    } else if (of->hosts.count < CRAWL_HOSTS) {
-        of->sort_helps = true;
+        storage->sort_helps = storage->sort_helps || known->wanted > 0;
+    } else if (storage->hosts.count < CRAWL_HOSTS) {
+        storage->sort_helps = true;
     }
 }
 
-int host_table_leave(storage *of, const host_request *left)
+int host_table_leave(storage *storage, const host_request *left)
 {
-    host_entry *host = host_table_find(of, left->host);
+    host_entry *host = host_table_find(storage, left->host);
 
     if (!host)
         return VIDI_OK;
     host->leaving = true;
     host->wanted = 0;
     host->returned += left->count; /* more may come back: what was on its way when the host left */
-    leave_if_over(of, host);
+    leave_if_over(storage, host);
     return VIDI_OK;
 }
 
-int host_table_park(storage *of, uint64_t host)
+int host_table_park(storage *storage, uint64_t host)
 {
-    if (id_map_get(&of->parked, host))
+    if (id_map_get(&storage->parked, host))
         return VIDI_OK;
-    of->crawl->parked++;
-    return id_map_put(&of->parked, host, of);
+    storage->crawl->parked++;
+    return id_map_put(&storage->parked, host, storage);
 }
 
-int host_table_defer(storage *of, uint64_t host, int64_t until)
+int host_table_defer(storage *storage, uint64_t host, int64_t until)
 {
-    return id_map_put(&of->later, host, (void *)(uintptr_t)until);
+    return id_map_put(&storage->later, host, (void *)(uintptr_t)until);
 }
 
 /* While there is little room, hosts that have to wait do so outside. */
-static bool is_deferred(const storage *of, uint64_t host)
+static bool is_deferred(const storage *storage, uint64_t host)
 {
-    if (of->hosts.count < CRAWL_HOSTS - CRAWL_HOSTS / 4)
+    if (storage->hosts.count < CRAWL_HOSTS - CRAWL_HOSTS / 4)
         return false;
-    return (int64_t)(uintptr_t)id_map_get(&of->later, host) > crawl_date(of->crawl);
+    return (int64_t)(uintptr_t)id_map_get(&storage->later, host) > crawl_date(storage->crawl);
 }
 
-void host_table_sorted(storage *of)
+void host_table_sorted(storage *storage)
 {
-    of->strangers = true;
-    of->sort_helps = frontier_unsorted(frontier_of(of)) > 0;
+    storage->strangers = true;
+    storage->sort_helps = frontier_unsorted(frontier_of(storage)) > 0;
 }
 
 /* ---- handing out ---- */
 
 /* Leaves out what is dealt with already: of blocks that an earlier run, or a host that has left, did not finish. */
-static int filter_block(storage *of, frontier_block *block)
+static int filter_block(storage *storage, frontier_block *block)
 {
     size_t kept = 0;
 
-    if (block->count == 0 || block->urls[0].id > of->filter_until)
+    if (block->count == 0 || block->urls[0].id > storage->filter_until)
         return VIDI_OK;
     for (size_t i = 0; i < block->count; i++) {
-        int done = db_is_done(of->crawl->db, block->urls[i].id);
+        int done = db_is_done(storage->crawl->db, block->urls[i].id);
         if (done < 0)
             return done;
         if (!done)
@@ -226,36 +226,36 @@ static url_block *url_block_make(const frontier_block *block)
     return made;
 }
 
-static int hand_out(storage *of, host_entry *host, frontier_block *block)
+static int hand_out(storage *storage, host_entry *host, frontier_block *block)
 {
-    int error = filter_block(of, block);
+    int error = filter_block(storage, block);
 
     if (error)
         return error;
     if (block->count == 0)
-        return batch_drop_block(of, block->host, block->level, block->number);
+        return batch_drop_block(storage, block->host, block->level, block->number);
     url_block *made = url_block_make(block);
     if (!made || block_note(host, block, block->count) != VIDI_OK) {
         message_free(made ? &made->message : NULL);
         return VIDI_EMEMORY;
     }
     host->out += block->count;
-    of->out += block->count;
+    storage->out += block->count;
     host->wanted -= host->wanted < block->count ? host->wanted : block->count;
-    messages_add(&of->to_fetcher, &made->message);
+    messages_add(&storage->to_fetcher, &made->message);
     return VIDI_OK;
 }
 
 /* Gives a host the URLs that it wants, as far as there are any on this level. */
-static int serve(storage *of, host_entry *host)
+static int serve(storage *storage, host_entry *host)
 {
     while (host->wanted > 0) {
-        int error = frontier_take(frontier_of(of), of->level, host->id, host->after, &of->block);
+        int error = frontier_take(frontier_of(storage), storage->level, host->id, host->after, &storage->block);
         if (error == VIDI_EABSENT)
             return VIDI_OK;
         if (error == VIDI_OK) {
-            host->after = of->block.number;
-            error = hand_out(of, host, &of->block);
+            host->after = storage->block.number;
+            error = hand_out(storage, host, &storage->block);
         }
         if (error)
             return error;
@@ -263,25 +263,25 @@ static int serve(storage *of, host_entry *host)
     return VIDI_OK;
 }
 
-int host_table_want(storage *of, const host_request *wanted)
+int host_table_want(storage *storage, const host_request *wanted)
 {
-    host_entry *host = host_table_find(of, wanted->host);
+    host_entry *host = host_table_find(storage, wanted->host);
 
     if (!host || host->leaving)
         return VIDI_OK;
     host->wanted = wanted->count;
-    int error = serve(of, host);
+    int error = serve(storage, host);
     if (host->wanted > 0 && host->fresh)
-        of->sort_helps = true;
+        storage->sort_helps = true;
     return error;
 }
 
 /* ---- hosts that the fetcher does not have ---- */
 
-static int read_row(storage *of, host_entry *host, host_info *to)
+static int read_row(storage *storage, host_entry *host, host_info *to)
 {
     db_host row = {0};
-    int error = db_host_read(of->crawl->db, host->id, &row);
+    int error = db_host_read(storage->crawl->db, host->id, &row);
 
     to->robots_outcome = -1;
     if (error == VIDI_EABSENT)
@@ -300,21 +300,22 @@ static int read_row(storage *of, host_entry *host, host_info *to)
 }
 
 /* The origin of a host that has no row yet, from a URL of its first block. */
-static int note_origin(storage *of, host_entry *host)
+static int note_origin(storage *storage, host_entry *host)
 {
     url_parts parts;
 
-    if (host->origin || of->block.host != host->id || of->block.count == 0 || !url_split(of->block.urls[0].url, &parts))
+    if (host->origin || storage->block.host != host->id || storage->block.count == 0 ||
+        !url_split(storage->block.urls[0].url, &parts))
         return VIDI_OK;
     host->origin = strndup(parts.origin.ptr, parts.origin.len);
     return host->origin ? VIDI_OK : VIDI_EMEMORY;
 }
 
-static int admit(storage *of, uint64_t id)
+static int admit(storage *storage, uint64_t id)
 {
     host_entry *host;
     host_info *known = calloc(1, sizeof *known);
-    int error = known ? host_entry_add(of, id, &host) : VIDI_EMEMORY;
+    int error = known ? host_entry_add(storage, id, &host) : VIDI_EMEMORY;
 
     if (error) {
         free(known);
@@ -322,31 +323,31 @@ static int admit(storage *of, uint64_t id)
     }
     known->message.kind = MESSAGE_HOST_INFO;
     known->host = id;
-    error = read_row(of, host, known);
-    if (error == VIDI_OK && known->not_before - crawl_date(of->crawl) > LONG_WAIT) {
+    error = read_row(storage, host, known);
+    if (error == VIDI_OK && known->not_before - crawl_date(storage->crawl) > LONG_WAIT) {
         message_free(&known->message);
-        host_entry_forget(of, host);
-        return host_table_park(of, id);
+        host_entry_forget(storage, host);
+        return host_table_park(storage, id);
     }
-    messages_add(&of->to_fetcher, &known->message);
+    messages_add(&storage->to_fetcher, &known->message);
     if (error == VIDI_OK)
-        error = serve(of, host);
+        error = serve(storage, host);
     if (error == VIDI_OK)
-        error = note_origin(of, host);
+        error = note_origin(storage, host);
     if (error == VIDI_OK && host->origin)
         error = bytes_append_format(&known->origin, "%s/", host->origin);
     return error;
 }
 
 /* The next host on this level that can be fetched from, at or after `from`; members count only if asked for. */
-static int next_host(storage *of, uint32_t level, bool hosts, uint64_t from, uint64_t *found)
+static int next_host(storage *storage, uint32_t level, bool hosts, uint64_t from, uint64_t *found)
 {
     for (;;) {
-        int error = frontier_host(frontier_of(of), level, from, found);
+        int error = frontier_host(frontier_of(storage), level, from, found);
         if (error)
             return error;
-        bool fits = hosts || (!host_table_find(of, *found) && !is_deferred(of, *found));
-        if (fits && !id_map_get(&of->parked, *found))
+        bool fits = hosts || (!host_table_find(storage, *found) && !is_deferred(storage, *found));
+        if (fits && !id_map_get(&storage->parked, *found))
             return VIDI_OK;
         if (*found == UINT64_MAX >> 1)
             return VIDI_EABSENT;
@@ -354,19 +355,19 @@ static int next_host(storage *of, uint32_t level, bool hosts, uint64_t from, uin
     }
 }
 
-static int admit_strangers(storage *of)
+static int admit_strangers(storage *storage)
 {
     uint64_t found;
-    bool around = of->cursor == 0;
+    bool around = storage->cursor == 0;
 
-    while (of->strangers && of->hosts.count < CRAWL_HOSTS) {
-        int error = next_host(of, of->level, false, of->cursor, &found);
+    while (storage->strangers && storage->hosts.count < CRAWL_HOSTS) {
+        int error = next_host(storage, storage->level, false, storage->cursor, &found);
         if (error == VIDI_OK) {
-            of->cursor = found + 1;
-            error = admit(of, found);
+            storage->cursor = found + 1;
+            error = admit(storage, found);
         } else if (error == VIDI_EABSENT) {
-            of->strangers = !around;
-            of->cursor = 0;
+            storage->strangers = !around;
+            storage->cursor = 0;
             around = true;
             error = VIDI_OK;
         }
@@ -377,84 +378,84 @@ static int admit_strangers(storage *of)
 }
 
 /* Other hosts are waiting: asks the fetcher to give some back. */
-static int ask_for_room(storage *of)
+static int ask_for_room(storage *storage)
 {
     int64_t now = storage_now();
 
-    if (!of->strangers || of->hosts.count < CRAWL_HOSTS || now - of->room_asked < ROOM_EVERY)
+    if (!storage->strangers || storage->hosts.count < CRAWL_HOSTS || now - storage->room_asked < ROOM_EVERY)
         return VIDI_OK;
     host_request *room = calloc(1, sizeof *room);
     if (!room)
         return VIDI_EMEMORY;
-    of->room_asked = now;
+    storage->room_asked = now;
     room->message.kind = MESSAGE_MAKE_ROOM;
-    messages_add(&of->to_fetcher, &room->message);
+    messages_add(&storage->to_fetcher, &room->message);
     return VIDI_OK;
 }
 
-int host_table_feed(storage *of)
+int host_table_feed(storage *storage)
 {
-    bool all_sorted = frontier_unsorted(frontier_of(of)) == 0;
+    bool all_sorted = frontier_unsorted(frontier_of(storage)) == 0;
     int error = VIDI_OK;
 
-    for (size_t i = 0; i < of->hosts.count && error == VIDI_OK; i++) {
-        host_entry *host = of->list[i];
+    for (size_t i = 0; i < storage->hosts.count && error == VIDI_OK; i++) {
+        host_entry *host = storage->list[i];
         if (host->fresh && host->wanted > 0)
-            error = serve(of, host);
+            error = serve(storage, host);
         if (all_sorted && host->wanted > 0)
             host->fresh = false;
     }
     if (error == VIDI_OK)
-        error = admit_strangers(of);
-    return error ? error : ask_for_room(of);
+        error = admit_strangers(storage);
+    return error ? error : ask_for_room(storage);
 }
 
 /* ---- levels ---- */
 
-static int begin_level(storage *of, uint32_t level)
+static int begin_level(storage *storage, uint32_t level)
 {
-    if (level != of->level)
-        for (size_t i = 0; i < of->hosts.count; i++)
-            of->list[i]->after = 0;
-    for (size_t i = 0; i < of->hosts.count; i++)
-        of->list[i]->fresh = true;
-    of->level = level;
-    of->cursor = 0;
-    of->strangers = true;
-    return host_table_feed(of);
+    if (level != storage->level)
+        for (size_t i = 0; i < storage->hosts.count; i++)
+            storage->list[i]->after = 0;
+    for (size_t i = 0; i < storage->hosts.count; i++)
+        storage->list[i]->fresh = true;
+    storage->level = level;
+    storage->cursor = 0;
+    storage->strangers = true;
+    return host_table_feed(storage);
 }
 
-int host_table_is_done(storage *of, bool *done)
+int host_table_is_done(storage *storage, bool *done)
 {
     uint32_t level;
     uint64_t found;
 
     *done = false;
-    if (of->out > 0 || !batch_is_empty(&of->batch))
+    if (storage->out > 0 || !batch_is_empty(&storage->batch))
         return VIDI_OK;
-    if (frontier_unsorted(frontier_of(of)) > 0) { /* found on the last pages of hosts that had left by then */
-        of->sort_helps = true;
+    if (frontier_unsorted(frontier_of(storage)) > 0) { /* found on the last pages of hosts that had left by then */
+        storage->sort_helps = true;
         return VIDI_OK;
     }
-    int error = frontier_level(frontier_of(of), &level);
+    int error = frontier_level(frontier_of(storage), &level);
     while (error == VIDI_OK) {
-        error = next_host(of, level, true, 0, &found);
+        error = next_host(storage, level, true, 0, &found);
         if (error == VIDI_OK)
-            return begin_level(of, level);
+            return begin_level(storage, level);
         if (error == VIDI_EABSENT)
-            error = frontier_next_level(frontier_of(of), level, &level);
+            error = frontier_next_level(frontier_of(storage), level, &level);
     }
     *done = error == VIDI_EABSENT;
     return *done ? VIDI_OK : error;
 }
 
-void host_table_free(storage *of)
+void host_table_free(storage *storage)
 {
-    for (size_t i = 0; i < of->hosts.count; i++)
-        host_entry_free(of->list[i]);
-    free(of->list);
-    id_map_free(&of->hosts);
-    id_map_free(&of->parked);
-    id_map_free(&of->later);
-    bytes_free(&of->block.text);
+    for (size_t i = 0; i < storage->hosts.count; i++)
+        host_entry_free(storage->list[i]);
+    free(storage->list);
+    id_map_free(&storage->hosts);
+    id_map_free(&storage->parked);
+    id_map_free(&storage->later);
+    bytes_free(&storage->block.text);
 }

@@ -109,40 +109,40 @@ int64_t storage_now(void);
 
 /* ---- batch.c ---- */
 
-bool batch_is_empty(const batch *of);
+bool batch_is_empty(const batch *batch);
 /* Adds all links to the set, and makes rows of those that are new. */
-int batch_ask_set(storage *of);
-int batch_drop_block(storage *of, uint64_t host, uint32_t level, uint64_t number);
-void batch_clear(batch *of);
-void batch_free(batch *of);
+int batch_ask_set(storage *storage);
+int batch_drop_block(storage *storage, uint64_t host, uint32_t level, uint64_t number);
+void batch_clear(batch *batch);
+void batch_free(batch *batch);
 
 /* ---- commit.c ---- */
 
 /* Commits the batch, which may be empty; the batch is empty afterwards. An error has been told to the crawl. */
-int storage_commit(storage *of);
+int storage_commit(storage *storage);
 /* Brings the set's commits to disk. */
-int storage_sync(storage *of);
+int storage_sync(storage *storage);
 
 /* ---- host_table.c ---- */
 
-host_entry *host_table_find(const storage *of, uint64_t host);
+host_entry *host_table_find(const storage *storage, uint64_t host);
 /* A fetch job of the batch has come to its end: counts it in its block. */
-int host_table_settle(storage *of, const fetch_job *done);
+int host_table_settle(storage *storage, const fetch_job *done);
 /* The fetch job is committed. */
-void host_table_done(storage *of, const fetch_job *done);
+void host_table_done(storage *storage, const fetch_job *done);
 /* A row was appended. */
-void host_table_appended(storage *of, uint64_t host);
-int host_table_want(storage *of, const host_request *wanted);
-int host_table_leave(storage *of, const host_request *left);
-int host_table_park(storage *of, uint64_t host);
+void host_table_appended(storage *storage, uint64_t host);
+int host_table_want(storage *storage, const host_request *wanted);
+int host_table_leave(storage *storage, const host_request *left);
+int host_table_park(storage *storage, uint64_t host);
 /* It need not have a place in memory before that date. */
-int host_table_defer(storage *of, uint64_t host, int64_t until);
+int host_table_defer(storage *storage, uint64_t host, int64_t until);
 /* All rows are in blocks now. */
-void host_table_sorted(storage *of);
+void host_table_sorted(storage *storage);
 /* Hands blocks to hosts that want some, and to new hosts while there is room. */
-int host_table_feed(storage *of);
+int host_table_feed(storage *storage);
 /* Is there nothing left that could be fetched? Goes to the next level if this one is done. */
-int host_table_is_done(storage *of, bool *done);
-void host_table_free(storage *of);
+int host_table_is_done(storage *storage, bool *done);
+void host_table_free(storage *storage);
 
 #endif

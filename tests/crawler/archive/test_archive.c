@@ -170,14 +170,14 @@ static void every_record_can_be_read_on_its_own(void **state)
     uint64_t where;
 
     test_scratch_make(&folder);
-    archive *of = open_archive(folder.path, (archive_place){0}, 0);
+    archive *archive = open_archive(folder.path, (archive_place){0}, 0);
     archive_packer *packer = archive_packer_open();
     for (unsigned i = 0; i < PAGES; i++)
-        at[i] = write_page(of, packer, i, lengths[i % (i < 200 ? 4 : 5)]);
+        at[i] = write_page(archive, packer, i, lengths[i % (i < 200 ? 4 : 5)]);
     archive_packer_close(packer);
-    assert_int_equal(archive_sync(of), VIDI_OK);
-    uint64_t end = archive_end(of).length;
-    archive_close(of);
+    assert_int_equal(archive_sync(archive), VIDI_OK);
+    uint64_t end = archive_end(archive).length;
+    archive_close(archive);
 
     unsigned char *data = test_file_load(&folder, first_file, &length);
     assert_int_equal(length, end);
@@ -205,18 +205,18 @@ static void pack_and_read(const archive_exchange *exchange, warc_visit *visit, v
     size_t response, length;
 
     test_scratch_make(&folder);
-    archive *of = open_archive(folder.path, (archive_place){0}, 0);
+    archive *archive = open_archive(folder.path, (archive_place){0}, 0);
     archive_packer *packer = archive_packer_open();
     assert_int_equal(archive_pack(packer, exchange, &packed, &response), VIDI_OK);
-    assert_int_equal(archive_write(of, bytes_str(&packed), &file, &offset), VIDI_OK);
-    assert_int_equal(archive_sync(of), VIDI_OK);
+    assert_int_equal(archive_write(archive, bytes_str(&packed), &file, &offset), VIDI_OK);
+    assert_int_equal(archive_sync(archive), VIDI_OK);
     unsigned char *data = test_file_load(&folder, first_file, &length);
     const char *why = warc_read(data, length, visit, context, &where);
     check(!why, "%s", why);
     free(data);
     bytes_free(&packed);
     archive_packer_close(packer);
-    archive_close(of);
+    archive_close(archive);
     test_scratch_remove(&folder);
 }
 
@@ -255,13 +255,13 @@ static void nor_can_a_contact(void **state)
     char why[256];
     size_t length;
     uint64_t where;
-    archive *of;
+    archive *archive;
 
     test_scratch_make(&folder);
     archive_options options = {.folder = folder.path, .agent = "a\nb", .contact = "me\r\nx-forged: 1", .date = now};
-    assert_int_equal(archive_open(&of, &options, why), VIDI_OK);
-    assert_int_equal(archive_sync(of), VIDI_OK);
-    archive_close(of);
+    assert_int_equal(archive_open(&archive, &options, why), VIDI_OK);
+    assert_int_equal(archive_sync(archive), VIDI_OK);
+    archive_close(archive);
     unsigned char *data = test_file_load(&folder, first_file, &length);
     assert_null(warc_read(data, length, look_for_warcinfo_lines, NULL, &where));
     free(data);
@@ -311,19 +311,19 @@ static void a_full_file_is_followed_by_the_next(void **state)
     size_t responses = 0;
 
     test_scratch_make(&folder);
-    archive *of = open_archive(folder.path, (archive_place){0}, MOST);
+    archive *archive = open_archive(folder.path, (archive_place){0}, MOST);
     archive_packer *packer = archive_packer_open();
     for (unsigned i = 0; i < PAGES; i++) {
-        written at = write_page(of, packer, i, i == 30 ? 2 * MOST : 20);
+        written at = write_page(archive, packer, i, i == 30 ? 2 * MOST : 20);
         assert_true(at.file == last_file || at.file == last_file + 1);
         last_file = at.file;
         ends[at.file] = at.offset + at.all;
     }
     archive_packer_close(packer);
-    assert_int_equal(archive_sync(of), VIDI_OK);
+    assert_int_equal(archive_sync(archive), VIDI_OK);
     assert_true(last_file >= 5);
-    assert_int_equal(archive_end(of).file, last_file);
-    archive_close(of);
+    assert_int_equal(archive_end(archive).file, last_file);
+    archive_close(archive);
     unsigned above = 0;
     for (uint32_t file = 0; file <= last_file; file++) {
         char name[ARCHIVE_NAME_ROOM];
@@ -347,22 +347,22 @@ static void writing_goes_on_behind_the_committed_place(void **state)
     size_t length;
 
     test_scratch_make(&folder);
-    archive *of = open_archive(folder.path, (archive_place){0}, 0);
-    write_pages(of, 0, 10);
-    archive_place end = archive_end(of);
-    write_pages(of, 10, 20); /* synced, but the database does not know */
-    archive_close(of);
+    archive *archive = open_archive(folder.path, (archive_place){0}, 0);
+    write_pages(archive, 0, 10);
+    archive_place end = archive_end(archive);
+    write_pages(archive, 10, 20); /* synced, but the database does not know */
+    archive_close(archive);
 
     unsigned char *before = test_file_load(&folder, first_file, &length);
     assert_true(length > end.length);
-    of = open_archive(folder.path, end, 0);
+    archive = open_archive(folder.path, end, 0);
     unsigned char *cut = test_file_load(&folder, first_file, &length);
     assert_int_equal(length, end.length);
     assert_memory_equal(before, cut, length);
     free(before);
     free(cut);
-    write_pages(of, 10, 15);
-    archive_close(of);
+    write_pages(archive, 10, 15);
+    archive_close(archive);
     assert_int_equal(read_file(&folder, first_file).responses, 15);
     test_scratch_remove(&folder);
 }
@@ -376,11 +376,11 @@ static void a_crash_can_cut_the_file_off_anywhere_behind_that_place(void **state
     char why[256];
 
     test_scratch_make(&folder);
-    archive *of = open_archive(folder.path, (archive_place){0}, 0);
-    write_pages(of, 0, 4);
-    archive_place end = archive_end(of);
-    write_pages(of, 4, 5);
-    archive_close(of);
+    archive *archive = open_archive(folder.path, (archive_place){0}, 0);
+    write_pages(archive, 0, 4);
+    archive_place end = archive_end(archive);
+    write_pages(archive, 4, 5);
+    archive_close(archive);
     found all = read_file(&folder, first_file);
     assert_int_equal(all.records, 11);
     size_t from = all.offsets[all.records - 3]; /* the request of the last page that was committed */
@@ -410,19 +410,19 @@ static void files_that_were_never_committed_are_removed(void **state)
     test_scratch folder;
 
     test_scratch_make(&folder);
-    archive *of = open_archive(folder.path, (archive_place){0}, 2000);
-    write_pages(of, 0, 5);
-    archive_place end = archive_end(of);
-    write_pages(of, 5, 30);
-    assert_true(archive_end(of).file > end.file + 2);
-    archive_close(of);
+    archive *archive = open_archive(folder.path, (archive_place){0}, 2000);
+    write_pages(archive, 0, 5);
+    archive_place end = archive_end(archive);
+    write_pages(archive, 5, 30);
+    assert_true(archive_end(archive).file > end.file + 2);
+    archive_close(archive);
     test_file_save(&folder, "vidi-99999.warc.gz.txt", "mine", 4);
     test_file_save(&folder, "vidi-7.warc.gz", "mine", 4);
-    of = open_archive(folder.path, end, 2000);
+    archive = open_archive(folder.path, end, 2000);
     assert_int_equal(test_folder_count(folder.path, "vidi-0"), end.file + 1);
     assert_true(test_file_exists(&folder, "vidi-99999.warc.gz.txt") && test_file_exists(&folder, "vidi-7.warc.gz"));
-    write_pages(of, 5, 30);
-    archive_close(of);
+    write_pages(archive, 5, 30);
+    archive_close(archive);
     test_scratch_remove(&folder);
 }
 
@@ -433,12 +433,12 @@ static void a_missing_file_is_damage_and_nothing_is_changed(void **state)
     char why[256];
 
     test_scratch_make(&folder);
-    archive *of = open_archive(folder.path, (archive_place){0}, 2000);
-    write_pages(of, 0, 30);
-    archive_place end = archive_end(of);
+    archive *archive = open_archive(folder.path, (archive_place){0}, 2000);
+    write_pages(archive, 0, 30);
+    archive_place end = archive_end(archive);
     assert_true(end.file >= 3);
-    write_pages(of, 30, 60);
-    archive_close(of);
+    write_pages(archive, 30, 60);
+    archive_close(archive);
     size_t files = test_folder_count(folder.path, "vidi-");
     test_file_save(&folder, "vidi-00001.warc.gz", "", 0);
     assert_int_equal(open_error(folder.path, end, why), VIDI_EDAMAGED);
@@ -462,9 +462,9 @@ static void a_new_archive_removes_nobodys_pages(void **state)
     size_t length;
 
     test_scratch_make(&folder);
-    archive *of = open_archive(folder.path, (archive_place){0}, 0);
-    write_pages(of, 0, 1);
-    archive_close(of);
+    archive *archive = open_archive(folder.path, (archive_place){0}, 0);
+    write_pages(archive, 0, 1);
+    archive_close(archive);
     assert_int_equal(open_error(folder.path, (archive_place){0}, why), VIDI_EEXIST);
     assert_non_null(strstr(why, "vidi-00000.warc.gz"));
     assert_int_equal(read_file(&folder, first_file).responses, 1);
@@ -501,14 +501,14 @@ static void links_are_not_followed(void **state)
 
     /* Nor where the next file is to be made. */
     assert_int_equal(unlinkat(folder.handle, first_file, 0), 0);
-    archive *of = open_archive(folder.path, (archive_place){0}, 1);
-    write_pages(of, 0, 1);
+    archive *archive = open_archive(folder.path, (archive_place){0}, 1);
+    write_pages(archive, 0, 1);
     assert_int_equal(symlinkat(target, folder.handle, "vidi-00001.warc.gz"), 0);
     uint32_t file;
     uint64_t offset;
-    assert_int_equal(archive_write(of, str("packed"), &file, &offset), VIDI_EIO);
-    assert_non_null(strstr(archive_error(of), "vidi-00001.warc.gz"));
-    archive_close(of);
+    assert_int_equal(archive_write(archive, str("packed"), &file, &offset), VIDI_EIO);
+    assert_non_null(strstr(archive_error(archive), "vidi-00001.warc.gz"));
+    archive_close(archive);
     free(test_file_load(&elsewhere, "mine", &length));
     assert_int_equal(length, sizeof mine);
     test_scratch_remove(&folder);
@@ -523,9 +523,9 @@ static void the_folder_is_made(void **state)
 
     test_scratch_make(&folder);
     test_path(path, folder.path, "archive");
-    archive *of = open_archive(path, (archive_place){0}, 0);
-    write_pages(of, 0, 1);
-    archive_close(of);
+    archive *archive = open_archive(path, (archive_place){0}, 0);
+    write_pages(archive, 0, 1);
+    archive_close(archive);
     assert_int_equal(test_folder_count(path, "vidi-00000"), 1);
     test_path(path, folder.path, "a/b");
     assert_int_equal(open_error(path, (archive_place){0}, why), VIDI_EIO);

@@ -111,16 +111,16 @@ typedef struct crawl_state {
     unsigned batches; /* committed */
 } crawl_state;
 
-static int open_again(crawl_state *crawl, archive **of)
+static int open_again(crawl_state *crawl, archive **archive)
 {
     char why[256];
     archive_options options = {
         .folder = crawl->folder.path, .agent = "vidi", .max_bytes = MOST, .end = crawl->committed, .date = 1};
 
     why[0] = 0;
-    int error = archive_open(of, &options, why);
-    assert_true(error ? why[0] != 0 && !*of : *of != NULL);
-    if (!error && archive_end(*of).length == 0)
+    int error = archive_open(archive, &options, why);
+    assert_true(error ? why[0] != 0 && !*archive : *archive != NULL);
+    if (!error && archive_end(*archive).length == 0)
         fail();
     return error;
 }
@@ -173,16 +173,16 @@ static bool same(archive_place a, archive_place b)
 }
 
 /* Writes until it works. Only a full disk is tried again. */
-static int write_again(archive *of, vidi_str packed)
+static int write_again(archive *archive, vidi_str packed)
 {
     uint32_t file;
     uint64_t offset;
     int error;
 
     do {
-        archive_place before = archive_end(of);
-        error = archive_write(of, packed, &file, &offset);
-        archive_place after = archive_end(of);
+        archive_place before = archive_end(archive);
+        error = archive_write(archive, packed, &file, &offset);
+        archive_place after = archive_end(archive);
         if (error)
             check(same(before, after) || after.file == before.file + 1, "an error has moved the end");
         else
@@ -191,44 +191,44 @@ static int write_again(archive *of, vidi_str packed)
     return error;
 }
 
-static int sync_again(archive *of)
+static int sync_again(archive *archive)
 {
     int error;
 
     do
-        error = archive_sync(of);
+        error = archive_sync(archive);
     while (error == VIDI_ELIMIT);
     return error;
 }
 
-static int run_batch(crawl_state *crawl, archive *of)
+static int run_batch(crawl_state *crawl, archive *archive)
 {
     int error = VIDI_OK;
 
     for (unsigned i = 0; i < PAGES && !error; i++)
-        error = write_again(of, bytes_str(&pages[crawl->batches * PAGES + i]));
+        error = write_again(archive, bytes_str(&pages[crawl->batches * PAGES + i]));
     if (!error)
-        error = sync_again(of);
+        error = sync_again(archive);
     if (!error) {
-        crawl->committed = archive_end(of);
+        crawl->committed = archive_end(archive);
         crawl->batches++;
     }
     return error;
 }
 
 /* After an error that stays, every call must fail, and nothing may be written. */
-static void check_that_it_stays(archive *of, int error)
+static void check_that_it_stays(archive *archive, int error)
 {
     uint32_t file;
     uint64_t offset;
 
     if (error == VIDI_EIO && disk.broken) {
-        assert_int_equal(archive_write(of, (vidi_str){"x", 1}, &file, &offset), VIDI_EIO);
-        assert_int_equal(archive_sync(of), VIDI_EIO);
-        assert_int_equal(archive_sync(of), VIDI_EIO);
+        assert_int_equal(archive_write(archive, (vidi_str){"x", 1}, &file, &offset), VIDI_EIO);
+        assert_int_equal(archive_sync(archive), VIDI_EIO);
+        assert_int_equal(archive_sync(archive), VIDI_EIO);
         assert_false(disk.written_when_broken);
     }
-    assert_true(archive_error(of)[0] != 0);
+    assert_true(archive_error(archive)[0] != 0);
 }
 
 static void note(void *context, const warc_seen *record)
@@ -262,28 +262,28 @@ static void check_files(const crawl_state *crawl)
 }
 
 /* Two batches that no database knows of: the next opening must cut them off. */
-static int run_uncommitted(crawl_state *crawl, archive *of)
+static int run_uncommitted(crawl_state *crawl, archive *archive)
 {
     crawl_state before = *crawl;
-    int error = run_batch(crawl, of);
+    int error = run_batch(crawl, archive);
 
     if (!error)
-        error = run_batch(crawl, of);
+        error = run_batch(crawl, archive);
     crawl->committed = before.committed;
     crawl->batches = before.batches;
     return error;
 }
 
-static int run_batches(crawl_state *crawl, archive *of, bool is_first)
+static int run_batches(crawl_state *crawl, archive *archive, bool is_first)
 {
-    int error = sync_again(of);
+    int error = sync_again(archive);
 
     if (!error && crawl->committed.length == 0)
-        crawl->committed = archive_end(of); /* before the first page, as archive.h asks */
+        crawl->committed = archive_end(archive); /* before the first page, as archive.h asks */
     while (!error && crawl->batches < BATCHES) {
         if (is_first && crawl->batches == 2)
-            return run_uncommitted(crawl, of);
-        error = run_batch(crawl, of);
+            return run_uncommitted(crawl, archive);
+        error = run_batch(crawl, archive);
     }
     return error;
 }
@@ -292,15 +292,15 @@ static int run_batches(crawl_state *crawl, archive *of, bool is_first)
 static void run(crawl_state *crawl)
 {
     for (unsigned opened = 0; crawl->batches < BATCHES; opened++) {
-        archive *of = NULL;
+        archive *archive = NULL;
         check(opened < 4, "it does not end");
-        int error = open_again(crawl, &of);
-        if (of)
-            error = run_batches(crawl, of, opened == 0);
-        if (of && error)
-            check_that_it_stays(of, error);
+        int error = open_again(crawl, &archive);
+        if (archive)
+            error = run_batches(crawl, archive, opened == 0);
+        if (archive && error)
+            check_that_it_stays(archive, error);
         disk.broken = false;
-        archive_close(of);
+        archive_close(archive);
     }
 }
 
@@ -362,34 +362,34 @@ static void a_full_disk_cuts_the_file_back_and_writing_goes_on_later(void **stat
     (void)state;
     crawl_state crawl = {0};
     struct rlimit before, small;
-    archive *of;
+    archive *archive;
     unsigned refused = 0;
 
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     test_scratch_make(&crawl.folder);
-    assert_int_equal(open_again(&crawl, &of), VIDI_OK);
-    assert_int_equal(archive_sync(of), VIDI_OK);
-    crawl.committed = archive_end(of);
+    assert_int_equal(open_again(&crawl, &archive), VIDI_OK);
+    assert_int_equal(archive_sync(archive), VIDI_OK);
+    crawl.committed = archive_end(archive);
     small = before;
     for (unsigned page = 0; page < PAGES; page++) {
         uint32_t file;
         uint64_t offset;
         small.rlim_cur = crawl.committed.length + pages[page].len - 1; /* one byte too few */
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-        int error = archive_write(of, bytes_str(&pages[page]), &file, &offset);
+        int error = archive_write(archive, bytes_str(&pages[page]), &file, &offset);
         assert_int_equal(error, VIDI_OK); /* it is in the buffer */
         for (int again = 0; again < 3; again++, refused++) {
-            assert_int_equal(archive_sync(of), VIDI_ELIMIT);
+            assert_int_equal(archive_sync(archive), VIDI_ELIMIT);
             assert_int_equal(length_of(&crawl.folder, "vidi-00000.warc.gz"), crawl.committed.length);
         }
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-        assert_int_equal(archive_sync(of), VIDI_OK);
-        crawl.committed = archive_end(of);
+        assert_int_equal(archive_sync(archive), VIDI_OK);
+        crawl.committed = archive_end(archive);
     }
     crawl.batches = 1;
     assert_int_equal(refused, 3 * PAGES);
-    archive_close(of);
+    archive_close(archive);
     check_files(&crawl);
     test_scratch_remove(&crawl.folder);
 }

@@ -58,30 +58,30 @@ static void packing_appends_all_or_nothing(void **state)
 /* Opens an archive that can hold one page per file, and writes two. */
 static int open_and_write(const char *folder, const bytes *page, archive_place *end)
 {
-    archive *of;
+    archive *archive;
     char why[256] = "";
     uint32_t file;
     uint64_t offset;
     archive_options options = {
         .folder = folder, .agent = "vidi", .contact = "me", .max_bytes = 1, .end = *end, .date = 1};
-    int error = archive_open(&of, &options, why);
+    int error = archive_open(&archive, &options, why);
 
     if (error) {
-        assert_null(of);
+        assert_null(archive);
         assert_true(why[0] != 0);
         return error;
     }
-    error = archive_sync(of);
+    error = archive_sync(archive);
     if (!error)
-        *end = archive_end(of);
+        *end = archive_end(archive);
     for (int i = 0; i < 2 && !error; i++)
-        error = archive_write(of, bytes_str(page), &file, &offset);
-    assert_true(!error || archive_error(of)[0] != 0);
+        error = archive_write(archive, bytes_str(page), &file, &offset);
+    assert_true(!error || archive_error(archive)[0] != 0);
     if (!error)
-        error = archive_sync(of);
+        error = archive_sync(archive);
     if (!error)
-        *end = archive_end(of);
-    archive_close(of);
+        *end = archive_end(archive);
+    archive_close(archive);
     return error;
 }
 

@@ -80,19 +80,19 @@ static void keys_are_equal_just_if_the_canonical_forms_are(void **state)
         sprintf(texts[i], i % 2 ? "http://a.org/%d#x" : "http://A.org:80/%d", i / 2);
         urls[i] = text_of(texts[i]);
     }
-    url_keys *of, *other;
-    assert_int_equal(url_keys_open(&of, secret, "whatwg"), VIDI_OK);
+    url_keys *maker, *other;
+    assert_int_equal(url_keys_open(&maker, secret, "whatwg"), VIDI_OK);
     assert_int_equal(url_keys_open(&other, other_secret, "whatwg"), VIDI_OK);
-    assert_int_equal(url_keys_make(of, urls, URLS, keys), VIDI_OK);
+    assert_int_equal(url_keys_make(maker, urls, URLS, keys), VIDI_OK);
     assert_int_equal(url_keys_make(other, urls, URLS, others), VIDI_OK);
     for (int i = 0; i < URLS; i++) {
         assert_true(keys[i] >= 1 && keys[i] <= INT64_MAX && keys[i] != others[i]);
-        assert_int_equal(url_keys_make(of, &urls[i], 1, &again[i]), VIDI_OK);
+        assert_int_equal(url_keys_make(maker, &urls[i], 1, &again[i]), VIDI_OK);
         assert_true(again[i] == keys[i] && keys[i] == keys[i ^ 1]);
         for (int j = 0; j < (i & ~1); j++)
             assert_true(keys[i] != keys[j]);
     }
-    url_keys_close(of);
+    url_keys_close(maker);
     url_keys_close(other);
     url_keys_close(NULL);
 }
@@ -103,15 +103,15 @@ static void keys_without_a_form_tell_all_bytes_apart(void **state)
     static const unsigned char secret[VIDI_KEY_BYTES] = {9};
     vidi_str texts[] = {text_of("http://a.org"), text_of("http://A.org"), text_of("not a URL"), {"", 0}};
     uint64_t keys[4];
-    url_keys *of;
-    assert_int_equal(url_keys_open(&of, secret, "none"), VIDI_OK);
-    assert_int_equal(url_keys_make(of, texts, 4, keys), VIDI_OK);
+    url_keys *maker;
+    assert_int_equal(url_keys_open(&maker, secret, "none"), VIDI_OK);
+    assert_int_equal(url_keys_make(maker, texts, 4, keys), VIDI_OK);
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < i; j++)
             assert_true(keys[i] != keys[j]);
-    url_keys_close(of);
-    assert_int_equal(url_keys_open(&of, secret, "no such form"), VIDI_EOPTION);
-    assert_null(of);
+    url_keys_close(maker);
+    assert_int_equal(url_keys_open(&maker, secret, "no such form"), VIDI_EOPTION);
+    assert_null(maker);
 }
 
 static void the_machines_clock_never_goes_back(void **state)

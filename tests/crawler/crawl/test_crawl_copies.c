@@ -95,12 +95,12 @@ static int copy_now_and_then(void *context, const crawl_outcome *outcome, bytes 
 /* ---- crawling on ---- */
 
 /* The crawl in this folder, to its end. Refused, or nothing may be missing. True: it was refused. */
-static bool go_on(crawling *of, const char *story)
+static bool go_on(crawling *crawling, const char *story)
 {
     judgement result;
-    if (crawling_run(of) == CRAWL_FAILED)
+    if (crawling_run(crawling) == CRAWL_FAILED)
         return true;
-    judge_crawl(&result, town.web, of->state, NULL, 0, NULL, NULL);
+    judge_crawl(&result, town.web, crawling->state, NULL, 0, NULL, NULL);
     check(result.missing == 0 && result.wrong == 0 && result.check.unanswered == 0,
           "%s: %llu of %llu pages are missing, %llu wrong, %llu without an outcome: %s; %s", story,
           (unsigned long long)result.missing, (unsigned long long)result.expected, (unsigned long long)result.wrong,
@@ -108,34 +108,34 @@ static bool go_on(crawling *of, const char *story)
     return false;
 }
 
-static void begin_story(crawling *of)
+static void begin_story(crawling *crawling)
 {
-    crawling_begin(of, town.whole.made, town.whole.hosts);
-    mkdir(of->state, 0700);
+    crawling_begin(crawling, town.whole.made, town.whole.hosts);
+    mkdir(crawling->state, 0700);
 }
 
-static void take_part(const crawling *of, unsigned moment, const char *part)
+static void take_part(const crawling *crawling, unsigned moment, const char *part)
 {
     char from[TEST_PATH], to[TEST_PATH];
     moment_path(from, moment, part);
-    test_path(to, of->state, part);
+    test_path(to, crawling->state, part);
     copy_part(from, to);
 }
 
-static void take_moment(const crawling *of, unsigned moment)
+static void take_moment(const crawling *crawling, unsigned moment)
 {
     for (size_t i = 0; i < PARTS; i++)
-        take_part(of, moment, parts[i]);
+        take_part(crawling, moment, parts[i]);
 }
 
 /* ---- faults ---- */
 
 /* The last part of the file is of another moment. */
-static void mix_file(const crawling *of, const char *name, unsigned moment, test_random *random)
+static void mix_file(const crawling *crawling, const char *name, unsigned moment, test_random *random)
 {
     char from[TEST_PATH], to[TEST_PATH], command[4 * TEST_PATH];
     moment_path(from, moment, name);
-    test_path(to, of->state, name);
+    test_path(to, crawling->state, name);
     unsigned at = (unsigned)test_below(random, 12);
     snprintf(command, sizeof command, "dd if='%s' of='%s' bs=16384 skip=%u seek=%u conv=notrunc 2>&-", from, to, at,
              at);
@@ -143,11 +143,11 @@ static void mix_file(const crawling *of, const char *name, unsigned moment, test
 }
 
 /* Half of the set's files are of another moment. */
-static void mix_set(const crawling *of, unsigned moment, test_random *random)
+static void mix_set(const crawling *crawling, unsigned moment, test_random *random)
 {
     char from[TEST_PATH], to[TEST_PATH], command[3 * TEST_PATH];
     moment_path(from, moment, "seen");
-    test_path(to, of->state, "seen");
+    test_path(to, crawling->state, "seen");
     snprintf(command, sizeof command, "cp '%s'/%s '%s'/ 2>&-", from, test_below(random, 2) ? "log.*" : "[se]*", to);
     check(system(command) >= 0, "a mixture");
 }
@@ -169,28 +169,28 @@ static void flip(const char *path, test_random *random)
 }
 
 /* Puts a folder together; returns what was done in words. */
-static void compose(const crawling *of, test_random *random, char story[200])
+static void compose(const crawling *crawling, test_random *random, char story[200])
 {
     uint64_t seed = random->state;
     unsigned first = (unsigned)test_below(random, town.moments), second = (unsigned)test_below(random, town.moments);
     unsigned how = (unsigned)test_below(random, 6);
     char path[TEST_PATH];
-    take_moment(of, first);
+    take_moment(crawling, first);
     if (how == 0) { /* a slow copy, or a backup of some parts */
         for (size_t i = 0; i < PARTS; i++)
             if (test_below(random, 2))
-                take_part(of, second, parts[i]);
+                take_part(crawling, second, parts[i]);
     } else if (how == 1) {
-        take_part(of, second, "seen");
+        take_part(crawling, second, "seen");
     } else if (how == 2) {
-        mix_file(of, test_below(random, 2) ? "crawl.db" : "crawl.db-wal", second, random);
+        mix_file(crawling, test_below(random, 2) ? "crawl.db" : "crawl.db-wal", second, random);
     } else if (how == 3) {
-        mix_set(of, second, random);
+        mix_set(crawling, second, random);
     } else if (how == 4) {
-        test_path(path, of->state, "crawl.db-wal");
+        test_path(path, crawling->state, "crawl.db-wal");
         flip(path, random);
     } else {
-        test_path(path, of->state, "crawl.db");
+        test_path(path, crawling->state, "crawl.db");
         flip(path, random);
     }
     snprintf(story, 200, "seed %llu: moments %u and %u of %u, mixed in way %u", (unsigned long long)seed, first, second,
@@ -208,16 +208,16 @@ static void no_mixture_of_moments_loses_a_page(void **state)
     for (unsigned i = 0; i < stories; i++) {
         test_random random = {only ? strtoull(only, NULL, 10) : i * 1000 + 7};
         char story[200];
-        crawling of;
-        begin_story(&of);
-        compose(&of, &random, story);
-        if (go_on(&of, story)) {
+        crawling crawling;
+        begin_story(&crawling);
+        compose(&crawling, &random, story);
+        if (go_on(&crawling, story)) {
             refused++;
-            check(strlen(of.why) > 20, "%s: refused without a reason: %s", story, of.why);
-            of.options.rebuild_seen = true;
-            rebuilt += !go_on(&of, story);
+            check(strlen(crawling.why) > 20, "%s: refused without a reason: %s", story, crawling.why);
+            crawling.options.rebuild_seen = true;
+            rebuilt += !go_on(&crawling, story);
         }
-        crawling_end(&of);
+        crawling_end(&crawling);
         if (only)
             break;
     }
@@ -231,54 +231,54 @@ static void each_moment_can_be_gone_on_with(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < town.moments; i += 3) {
-        crawling of;
-        begin_story(&of);
-        take_moment(&of, i);
-        check(!go_on(&of, "a crash"), "moment %u: %s", i, of.why);
-        crawling_end(&of);
+        crawling crawling;
+        begin_story(&crawling);
+        take_moment(&crawling, i);
+        check(!go_on(&crawling, "a crash"), "moment %u: %s", i, crawling.why);
+        crawling_end(&crawling);
     }
 }
 
 /* The crawl is refused with these words, and goes on if the set is made again. */
-static void is_refused(crawling *of, const char *word)
+static void is_refused(crawling *crawling, const char *word)
 {
-    check(go_on(of, "an older part") && strstr(of->why, word), "it says: %s", of->why);
-    of->options.rebuild_seen = true;
-    check(!go_on(of, "made again"), "%s", of->why);
-    check(test_folder_count(of->state, "seen.old.1") == 1, "the old set is gone");
+    check(go_on(crawling, "an older part") && strstr(crawling->why, word), "it says: %s", crawling->why);
+    crawling->options.rebuild_seen = true;
+    check(!go_on(crawling, "made again"), "%s", crawling->why);
+    check(test_folder_count(crawling->state, "seen.old.1") == 1, "the old set is gone");
 }
 
 static void an_older_database_of_the_same_run_is_refused(void **state)
 {
     (void)state;
-    crawling of;
+    crawling crawling;
     char from[TEST_PATH], to[TEST_PATH];
-    begin_story(&of);
-    take_moment(&of, town.moments - 4);
+    begin_story(&crawling);
+    take_moment(&crawling, town.moments - 4);
     test_path(from, town.crawl.state, "seen"); /* as the run has left it */
-    test_path(to, of.state, "seen");
+    test_path(to, crawling.state, "seen");
     copy_part(from, to);
-    is_refused(&of, "crawl.db is older than seen");
-    crawling_end(&of);
+    is_refused(&crawling, "crawl.db is older than seen");
+    crawling_end(&crawling);
 }
 
 /* A part of an earlier run is brought back. */
 static void is_refused_from_before(const char *part, const char *word)
 {
-    crawling of;
+    crawling crawling;
     char now[TEST_PATH], before[TEST_PATH];
-    begin_story(&of);
-    test_path(now, of.state, part);
-    test_path(before, of.folder, "before");
-    of.options.max_pages = 60;
-    crawling_must(&of, CRAWL_LIMIT);
+    begin_story(&crawling);
+    test_path(now, crawling.state, part);
+    test_path(before, crawling.folder, "before");
+    crawling.options.max_pages = 60;
+    crawling_must(&crawling, CRAWL_LIMIT);
     copy_part(now, before);
-    of.options.max_pages = 150;
-    crawling_must(&of, CRAWL_LIMIT);
-    of.options.max_pages = 0;
+    crawling.options.max_pages = 150;
+    crawling_must(&crawling, CRAWL_LIMIT);
+    crawling.options.max_pages = 0;
     copy_part(before, now);
-    is_refused(&of, word);
-    crawling_end(&of);
+    is_refused(&crawling, word);
+    crawling_end(&crawling);
 }
 
 static void a_database_of_an_earlier_run_is_refused(void **state)
@@ -296,33 +296,34 @@ static void an_older_set_is_refused(void **state)
 static void records_that_an_older_database_does_not_know_are_kept(void **state)
 {
     (void)state;
-    crawling of;
+    crawling crawling;
     char path[TEST_PATH];
-    begin_story(&of);
-    take_moment(&of, 2);
-    take_part(&of, town.moments - 1, "archive");
-    check(!go_on(&of, "an older database"), "%s", of.why);
-    test_path(path, of.state, "archive");
+    begin_story(&crawling);
+    take_moment(&crawling, 2);
+    take_part(&crawling, town.moments - 1, "archive");
+    check(!go_on(&crawling, "an older database"), "%s", crawling.why);
+    test_path(path, crawling.state, "archive");
     check(test_folder_count(path, "cut.1") == 1, "what was cut off is gone");
-    crawling_end(&of);
+    crawling_end(&crawling);
 }
 
 /* Pages of different moments, as SQLite does not notice them: a block of the queue is not there yet, or no longer. */
 static void a_copy_that_lacks_a_part_of_the_queue_is_refused(void **state)
 {
     (void)state;
-    crawling of;
+    crawling crawling;
     sqlite3 *db = NULL;
     char path[TEST_PATH];
-    begin_story(&of);
-    take_moment(&of, town.moments / 2);
-    test_path(path, of.state, "crawl.db");
+    begin_story(&crawling);
+    take_moment(&crawling, town.moments / 2);
+    test_path(path, crawling.state, "crawl.db");
     check(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, "vidi-checked") == SQLITE_OK &&
               sqlite3_exec(db, "DELETE FROM queue", NULL, NULL, NULL) == SQLITE_OK && sqlite3_changes(db) > 0,
           "%s", sqlite3_errmsg(db));
     sqlite3_close(db);
-    check(go_on(&of, "a part of the queue") && strstr(of.why, "not in the queue"), "it says: %s", of.why);
-    crawling_end(&of);
+    check(go_on(&crawling, "a part of the queue") && strstr(crawling.why, "not in the queue"), "it says: %s",
+          crawling.why);
+    crawling_end(&crawling);
 }
 
 /* Continued in two places: the set of one does not go with the database of the other, however far each has come. */

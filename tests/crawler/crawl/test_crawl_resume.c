@@ -16,85 +16,85 @@ typedef struct town {
 } town;
 
 /* A crawl that has ended at a limit: some of its URLs are still in the queue. */
-static void begin(town *of)
+static void begin(town *begun)
 {
-    *of = (town){.web = site_open(2), .whole = {.hosts = 2, .pages = 120, .seed = 3}};
-    world_web_make(of->web, &of->whole);
-    site_walk(of->web, of->whole.made, 2, -1);
-    site_serve(of->web);
-    crawling_begin(&of->crawl, of->whole.made, 2);
-    of->crawl.options.max_pages = 40;
-    crawling_must(&of->crawl, CRAWL_LIMIT);
-    of->crawl.options.max_pages = 0;
+    *begun = (town){.web = site_open(2), .whole = {.hosts = 2, .pages = 120, .seed = 3}};
+    world_web_make(begun->web, &begun->whole);
+    site_walk(begun->web, begun->whole.made, 2, -1);
+    site_serve(begun->web);
+    crawling_begin(&begun->crawl, begun->whole.made, 2);
+    begun->crawl.options.max_pages = 40;
+    crawling_must(&begun->crawl, CRAWL_LIMIT);
+    begun->crawl.options.max_pages = 0;
 }
 
-static void end(town *of)
+static void end(town *town)
 {
-    crawling_end(&of->crawl);
-    site_close(of->web);
-    free(of->whole.made);
+    crawling_end(&town->crawl);
+    site_close(town->web);
+    free(town->whole.made);
 }
 
-static void goes_on_and_is_right(town *of)
+static void goes_on_and_is_right(town *town)
 {
-    crawling_must(&of->crawl, CRAWL_DONE);
-    crawling_judge(&of->crawl, of->web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
+    crawling_must(&town->crawl, CRAWL_DONE);
+    crawling_judge(&town->crawl, town->web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
 }
 
-static void is_refused(town *of, const char *word)
+static void is_refused(town *town, const char *word)
 {
-    check(crawling_run(&of->crawl) == CRAWL_FAILED && strstr(of->crawl.why, word), "it says: %s", of->crawl.why);
+    check(crawling_run(&town->crawl) == CRAWL_FAILED && strstr(town->crawl.why, word), "it says: %s", town->crawl.why);
 }
 
 static void another_kind_is_refused(void **state)
 {
     (void)state;
-    town of;
-    begin(&of);
-    of.crawl.options.set.kind = "hashset";
-    is_refused(&of, "--kind fingerprint");
-    of.crawl.options.set.kind = "fingerprint";
-    goes_on_and_is_right(&of);
-    end(&of);
+    town town;
+    begin(&town);
+    town.crawl.options.set.kind = "hashset";
+    is_refused(&town, "--kind fingerprint");
+    town.crawl.options.set.kind = "fingerprint";
+    goes_on_and_is_right(&town);
+    end(&town);
 }
 
 static void another_canonical_form_is_refused(void **state)
 {
     (void)state;
-    town of;
-    begin(&of);
-    of.crawl.options.set.canon = "crawl";
-    is_refused(&of, "--canon whatwg");
-    of.crawl.options.set.canon = "whatwg";
-    goes_on_and_is_right(&of);
-    end(&of);
+    town town;
+    begin(&town);
+    town.crawl.options.set.canon = "crawl";
+    is_refused(&town, "--canon whatwg");
+    town.crawl.options.set.canon = "whatwg";
+    goes_on_and_is_right(&town);
+    end(&town);
 }
 
 static void a_set_that_is_gone_is_made_again(void **state)
 {
     (void)state;
-    town of;
+    town town;
     char seen[TEST_PATH];
-    begin(&of);
-    test_path(seen, of.crawl.state, "seen");
+    begin(&town);
+    test_path(seen, town.crawl.state, "seen");
     test_folder_remove(seen);
-    goes_on_and_is_right(&of);
-    end(&of);
+    goes_on_and_is_right(&town);
+    end(&town);
 }
 
 /* Opens the database of a crawl that is not running. */
-static crawl_db *open_database(town *of)
+static crawl_db *open_database(town *town)
 {
     char path[TEST_PATH], why[256];
     crawl_db *db;
-    test_path(path, of->crawl.state, "crawl.db");
+    test_path(path, town->crawl.state, "crawl.db");
     check(db_open(&db, path, DB_WRITE, false, why) == VIDI_OK, "%s", why);
     return db;
 }
 
-static void write_params(town *of, const char *params)
+static void write_params(town *town, const char *params)
 {
-    crawl_db *db = open_database(of);
+    crawl_db *db = open_database(town);
     check(db_begin(db) == VIDI_OK && db_set_text(db, "asked_params", (vidi_str){params, strlen(params)}) == VIDI_OK &&
               db_commit(db) == VIDI_OK,
           "%s", db_error(db));
@@ -105,18 +105,18 @@ static void write_params(town *of, const char *params)
 static void making_the_set_again_can_be_interrupted(void **state)
 {
     (void)state;
-    town of;
+    town town;
     char seen[TEST_PATH];
     int64_t synced_to = -1;
-    begin(&of);
-    test_path(seen, of.crawl.state, "seen");
+    begin(&town);
+    test_path(seen, town.crawl.state, "seen");
     test_folder_remove(seen);
-    write_params(&of, "nonsense=1"); /* the set cannot be made: as if the process ended there */
-    is_refused(&of, "nonsense");
-    crawl_db *db = open_database(&of);
+    write_params(&town, "nonsense=1"); /* the set cannot be made: as if the process ended there */
+    is_refused(&town, "nonsense");
+    crawl_db *db = open_database(&town);
     check(db_get(db, "synced_to", &synced_to) == VIDI_OK && synced_to == 0, "it is %lld", (long long)synced_to);
     db_close(db);
-    write_params(&of, "");
+    write_params(&town, "");
     vidi_options empty = VIDI_OPTIONS_INIT;
     vidi_access access = VIDI_ACCESS_INIT;
     vidi_set *set;
@@ -125,87 +125,88 @@ static void making_the_set_again_can_be_interrupted(void **state)
     access.owner = CRAWL_OWNER;
     check(vidi_create(&set, &empty) == VIDI_OK, "%s", vidi_message());
     vidi_close(set);
-    goes_on_and_is_right(&of);
-    end(&of);
+    goes_on_and_is_right(&town);
+    end(&town);
 }
 
 static void a_damaged_set_is_refused_with_advice(void **state)
 {
     (void)state;
-    town of;
+    town town;
     char seen[TEST_PATH], command[2 * TEST_PATH];
-    begin(&of);
-    test_path(seen, of.crawl.state, "seen");
+    begin(&town);
+    test_path(seen, town.crawl.state, "seen");
     snprintf(command, sizeof command, "for f in %s/*; do printf damaged > \"$f\"; done", seen);
     check(system(command) == 0, "the files are overwritten");
-    is_refused(&of, "--rebuild-seen");
-    of.crawl.options.rebuild_seen = true;
-    goes_on_and_is_right(&of);
-    end(&of);
+    is_refused(&town, "--rebuild-seen");
+    town.crawl.options.rebuild_seen = true;
+    goes_on_and_is_right(&town);
+    end(&town);
 }
 
 static void a_set_without_its_database_is_refused(void **state)
 {
     (void)state;
-    town of;
+    town town;
     char path[TEST_PATH];
-    begin(&of);
+    begin(&town);
     static const char *const names[] = {"crawl.db", "crawl.db-wal", "crawl.db-shm"};
     for (int i = 0; i < 3; i++) {
-        test_path(path, of.crawl.state, names[i]);
+        test_path(path, town.crawl.state, names[i]);
         unlink(path);
     }
-    is_refused(&of, "crawl.db");
-    end(&of);
+    is_refused(&town, "crawl.db");
+    end(&town);
 }
 
-static void must_warn(town *of, const char *word)
+static void must_warn(town *town, const char *word)
 {
     crawl *opened;
-    uint64_t before = of->crawl.warnings;
-    check(crawl_open(&opened, &of->crawl.options, of->crawl.why) == VIDI_OK, "%s", of->crawl.why);
+    uint64_t before = town->crawl.warnings;
+    check(crawl_open(&opened, &town->crawl.options, town->crawl.why) == VIDI_OK, "%s", town->crawl.why);
     crawl_close(opened);
     if (word)
-        check(of->crawl.warnings == before + 1 && strstr(of->crawl.warned, word), "it says: %s", of->crawl.warned);
+        check(town->crawl.warnings == before + 1 && strstr(town->crawl.warned, word), "it says: %s",
+              town->crawl.warned);
     else
-        check(of->crawl.warnings == before, "it says: %s", of->crawl.warned);
+        check(town->crawl.warnings == before, "it says: %s", town->crawl.warned);
 }
 
 static void links_that_were_left_out_before_are_told(void **state)
 {
     (void)state;
     static const char *const patterns[] = {"/private/*"};
-    town of;
-    begin(&of);
-    must_warn(&of, NULL);
-    of.crawl.options.max_depth = 3;
-    must_warn(&of, NULL);
-    of.crawl.options.max_depth = 5;
-    must_warn(&of, "--depth 3");
-    of.crawl.options.max_depth = 2;
-    must_warn(&of, NULL);
-    of.crawl.options.exclude = patterns;
-    of.crawl.options.exclude_count = 1;
-    must_warn(&of, "--exclude");
-    must_warn(&of, NULL);
-    of.crawl.options.check = true;
-    must_warn(&of, "--check");
-    must_warn(&of, NULL);
-    end(&of);
+    town town;
+    begin(&town);
+    must_warn(&town, NULL);
+    town.crawl.options.max_depth = 3;
+    must_warn(&town, NULL);
+    town.crawl.options.max_depth = 5;
+    must_warn(&town, "--depth 3");
+    town.crawl.options.max_depth = 2;
+    must_warn(&town, NULL);
+    town.crawl.options.exclude = patterns;
+    town.crawl.options.exclude_count = 1;
+    must_warn(&town, "--exclude");
+    must_warn(&town, NULL);
+    town.crawl.options.check = true;
+    must_warn(&town, "--check");
+    must_warn(&town, NULL);
+    end(&town);
 }
 
 static void two_crawls_in_one_folder_are_refused(void **state)
 {
     (void)state;
-    town of;
+    town town;
     crawl *first;
     char why[512];
-    begin(&of);
-    check(crawl_open(&first, &of.crawl.options, why) == VIDI_OK, "%s", why);
-    is_refused(&of, "process");
+    begin(&town);
+    check(crawl_open(&first, &town.crawl.options, why) == VIDI_OK, "%s", why);
+    is_refused(&town, "process");
     crawl_close(first);
-    goes_on_and_is_right(&of);
-    end(&of);
+    goes_on_and_is_right(&town);
+    end(&town);
 }
 
 static void seeds_that_cannot_be_fetched_are_refused(void **state)

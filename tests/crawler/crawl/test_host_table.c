@@ -16,66 +16,68 @@ static void urls_of_a_host_that_has_left_go_back(void **state)
 {
     (void)state;
     static crawl c;
-    fetcher of = {.crawl = &c};
+    fetcher fetcher = {.crawl = &c};
     url_block *late = calloc(1, sizeof *late);
     late->message.kind = MESSAGE_URL_BLOCK;
     late->host = HOST;
     late->count = 3;
     late->urls = calloc(3, sizeof *late->urls);
-    host_take_block(&of, late);
-    host_request *told = (host_request *)messages_remove(&of.to_storage);
+    host_take_block(&fetcher, late);
+    host_request *told = (host_request *)messages_remove(&fetcher.to_storage);
     check(told && told->message.kind == MESSAGE_HOST_LEFT && told->host == HOST && told->count == 3,
           "the storage thread gets a message");
-    check(of.hosts.count == 0 && !of.to_storage.first, "and nothing is kept");
+    check(fetcher.hosts.count == 0 && !fetcher.to_storage.first, "and nothing is kept");
     free(told);
 }
 
 /* A storage thread whose fetcher has one host with this many URLs. */
-static void begin(storage *of, crawl *c, uint64_t out)
+static void begin(storage *thread, crawl *c, uint64_t out)
 {
-    *of = (storage){.crawl = c, .out = out};
+    *thread = (storage){.crawl = c, .out = out};
     host_entry *host = calloc(1, sizeof *host);
-    of->list = calloc(1, sizeof *of->list);
-    of->list_room = 1;
+    thread->list = calloc(1, sizeof *thread->list);
+    thread->list_room = 1;
     *host = (host_entry){.id = HOST, .out = out, .wanted = 9};
-    of->list[0] = host;
-    check(id_map_put(&of->hosts, HOST, host) == VIDI_OK, "no memory");
+    thread->list[0] = host;
+    check(id_map_put(&thread->hosts, HOST, host) == VIDI_OK, "no memory");
 }
 
-static void leave(storage *of, uint64_t count)
+static void leave(storage *storage, uint64_t count)
 {
     host_request left = {.message = {.kind = MESSAGE_HOST_LEFT}, .host = HOST, .count = count};
-    check(host_table_leave(of, &left) == VIDI_OK, "it leaves");
+    check(host_table_leave(storage, &left) == VIDI_OK, "it leaves");
 }
 
 static void a_host_is_forgotten_when_all_its_urls_are_accounted_for(void **state)
 {
     (void)state;
     static crawl c;
-    storage of;
+    storage storage;
     fetch_job page = {.url = {.host = HOST}};
     c.committed_to = 40;
-    begin(&of, &c, 10);
-    leave(&of, 4);
-    check(host_table_find(&of, HOST) && of.out == 10, "6 are on their way");
-    leave(&of, 5);
-    check(host_table_find(&of, HOST), "one page is being read");
-    host_table_done(&of, &page);
-    check(!host_table_find(&of, HOST) && of.out == 0 && of.hosts.count == 0, "it is forgotten, and nothing is out");
-    check(of.strangers && of.filter_until == 40, "its blocks are looked for again, without what is dealt with");
-    host_table_free(&of);
+    begin(&storage, &c, 10);
+    leave(&storage, 4);
+    check(host_table_find(&storage, HOST) && storage.out == 10, "6 are on their way");
+    leave(&storage, 5);
+    check(host_table_find(&storage, HOST), "one page is being read");
+    host_table_done(&storage, &page);
+    check(!host_table_find(&storage, HOST) && storage.out == 0 && storage.hosts.count == 0,
+          "it is forgotten, and nothing is out");
+    check(storage.strangers && storage.filter_until == 40,
+          "its blocks are looked for again, without what is dealt with");
+    host_table_free(&storage);
 }
 
 static void a_host_that_leaves_gets_nothing_more(void **state)
 {
     (void)state;
     static crawl c;
-    storage of;
-    begin(&of, &c, 10);
-    leave(&of, 4);
+    storage storage;
+    begin(&storage, &c, 10);
+    leave(&storage, 4);
     host_request wanted = {.message = {.kind = MESSAGE_WANT_URLS}, .host = HOST, .count = 50};
-    check(host_table_want(&of, &wanted) == VIDI_OK && of.list[0]->wanted == 0, "it wants nothing");
-    host_table_free(&of);
+    check(host_table_want(&storage, &wanted) == VIDI_OK && storage.list[0]->wanted == 0, "it wants nothing");
+    host_table_free(&storage);
 }
 
 /* Otherwise its last rows would wait for somebody to sort them, and the crawl for them. */
@@ -83,12 +85,12 @@ static void rows_of_a_host_that_leaves_are_sorted(void **state)
 {
     (void)state;
     static crawl c;
-    storage of;
-    begin(&of, &c, 10);
-    leave(&of, 4);
-    host_table_appended(&of, HOST);
-    check(of.sort_helps, "nobody sorts them");
-    host_table_free(&of);
+    storage storage;
+    begin(&storage, &c, 10);
+    leave(&storage, 4);
+    host_table_appended(&storage, HOST);
+    check(storage.sort_helps, "nobody sorts them");
+    host_table_free(&storage);
 }
 
 int main(void)

@@ -20,13 +20,13 @@ typedef struct watcher {
 
 static void *watch(void *context)
 {
-    watcher *of = context;
+    watcher *watcher = context;
     crawl_progress progress;
     struct timespec moment = {.tv_nsec = 200000};
-    while (!atomic_load(&of->over)) {
-        crawl_look(of->crawl, &progress);
-        if (progress.pages_this_run >= of->stop_at)
-            crawl_stop(of->crawl);
+    while (!atomic_load(&watcher->over)) {
+        crawl_look(watcher->crawl, &progress);
+        if (progress.pages_this_run >= watcher->stop_at)
+            crawl_stop(watcher->crawl);
         nanosleep(&moment, NULL);
     }
     return NULL;
@@ -34,15 +34,15 @@ static void *watch(void *context)
 
 static crawl_end run_watched(crawling *self, uint64_t stop_at)
 {
-    watcher of = {.stop_at = stop_at};
+    watcher watcher = {.stop_at = stop_at};
     pthread_t thread;
-    check(crawl_open(&of.crawl, &self->options, self->why) == VIDI_OK, "%s", self->why);
-    check(pthread_create(&thread, NULL, watch, &of) == 0, "a thread");
-    crawl_end ended = crawl_run(of.crawl);
-    check(ended != CRAWL_FAILED, "%s", crawl_error(of.crawl));
-    atomic_store(&of.over, true);
+    check(crawl_open(&watcher.crawl, &self->options, self->why) == VIDI_OK, "%s", self->why);
+    check(pthread_create(&thread, NULL, watch, &watcher) == 0, "a thread");
+    crawl_end ended = crawl_run(watcher.crawl);
+    check(ended != CRAWL_FAILED, "%s", crawl_error(watcher.crawl));
+    atomic_store(&watcher.over, true);
     pthread_join(thread, NULL);
-    crawl_close(of.crawl);
+    crawl_close(watcher.crawl);
     return ended;
 }
 

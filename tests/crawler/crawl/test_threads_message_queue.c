@@ -84,15 +84,15 @@ typedef struct tally {
 
 static void *take_all(void *context)
 {
-    tally *of = context;
+    tally *count = context;
     messages taken = {0};
     message *one;
-    while (message_queue_take(&of->box, &taken, 16, -1))
+    while (message_queue_take(&count->box, &taken, 16, -1))
         while ((one = messages_remove(&taken))) {
-            pthread_mutex_lock(&of->lock);
-            of->seen[one->kind]++;
-            of->taken++;
-            pthread_mutex_unlock(&of->lock);
+            pthread_mutex_lock(&count->lock);
+            count->seen[one->kind]++;
+            count->taken++;
+            pthread_mutex_unlock(&count->lock);
             free(one);
         }
     return NULL;
@@ -101,21 +101,21 @@ static void *take_all(void *context)
 static void many_threads_take_each_message_once(void **state)
 {
     (void)state;
-    static tally of;
+    static tally count;
     pthread_t threads[TAKERS];
-    check(message_queue_open(&of.box) == VIDI_OK && pthread_mutex_init(&of.lock, NULL) == 0, "a message queue");
+    check(message_queue_open(&count.box) == VIDI_OK && pthread_mutex_init(&count.lock, NULL) == 0, "a message queue");
     for (int i = 0; i < TAKERS; i++)
-        check(pthread_create(&threads[i], NULL, take_all, &of) == 0, "a thread");
+        check(pthread_create(&threads[i], NULL, take_all, &count) == 0, "a thread");
     for (int i = 0; i < MESSAGES; i += 10)
-        put(&of.box, i, 10);
-    message_queue_close(&of.box);
+        put(&count.box, i, 10);
+    message_queue_close(&count.box);
     for (int i = 0; i < TAKERS; i++)
         pthread_join(threads[i], NULL);
-    check(of.taken == MESSAGES, "%ld messages", of.taken);
+    check(count.taken == MESSAGES, "%ld messages", count.taken);
     for (int i = 0; i < MESSAGES; i++)
-        check(of.seen[i] == 1, "message %d comes %d times", i, of.seen[i]);
-    message_queue_destroy(&of.box);
-    pthread_mutex_destroy(&of.lock);
+        check(count.seen[i] == 1, "message %d comes %d times", i, count.seen[i]);
+    message_queue_destroy(&count.box);
+    pthread_mutex_destroy(&count.lock);
 }
 
 int main(void)

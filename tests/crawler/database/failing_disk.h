@@ -61,18 +61,18 @@ static struct {
 
 /* ---- what is remembered ---- */
 
-static void power_forget_changes(power_record *of)
+static void power_forget_changes(power_record *record)
 {
-    while (of->first) {
-        power_change *gone = of->first;
-        of->first = gone->next;
+    while (record->first) {
+        power_change *gone = record->first;
+        record->first = gone->next;
         free(gone->data);
         free(gone);
     }
-    of->last = NULL;
+    record->last = NULL;
 }
 
-static void power_note(power_record *of, power_change change, const void *data)
+static void power_note(power_record *record, power_change change, const void *data)
 {
     power_change *copy = malloc(sizeof *copy);
     *copy = change;
@@ -82,11 +82,11 @@ static void power_note(power_record *of, power_change change, const void *data)
         memcpy(copy->data, data, change.length);
     }
     copy->next = NULL;
-    if (of->last)
-        of->last->next = copy;
+    if (record->last)
+        record->last->next = copy;
     else
-        of->first = copy;
-    of->last = copy;
+        record->first = copy;
+    record->last = copy;
 }
 
 static void power_resize(bytes *to, size_t size)
@@ -105,17 +105,17 @@ static void power_put(bytes *to, size_t at, const char *data, size_t length)
     memcpy(to->ptr + at, data, length);
 }
 
-static void power_sync(power_record *of)
+static void power_sync(power_record *record)
 {
-    for (const power_change *change = of->first; change; change = change->next)
+    for (const power_change *change = record->first; change; change = change->next)
         if (change->lost)
             continue;
         else if (change->is_size)
-            power_resize(&of->durable, (size_t)change->at);
+            power_resize(&record->durable, (size_t)change->at);
         else
-            power_put(&of->durable, (size_t)change->at, change->data, change->length);
-    of->named = true;
-    power_forget_changes(of);
+            power_put(&record->durable, (size_t)change->at, change->data, change->length);
+    record->named = true;
+    power_forget_changes(record);
 }
 
 static power_record *power_find(const char *path)
@@ -134,17 +134,17 @@ static power_record *power_find(const char *path)
     return unused;
 }
 
-static void power_remove(power_record *of)
+static void power_remove(power_record *record)
 {
-    power_forget_changes(of);
-    bytes_free(&of->durable);
-    *of = (power_record){0};
+    power_forget_changes(record);
+    bytes_free(&record->durable);
+    *record = (power_record){0};
 }
 
 /* Is it this call's turn to fail? */
-static bool power_fails(const power_record *of)
+static bool power_fails(const power_record *record)
 {
-    if (!of)
+    if (!record)
         return false;
     power.calls++;
     bool now = power.fail_at && (power.calls == power.fail_at || (power.for_ever && power.calls > power.fail_at));
@@ -159,11 +159,11 @@ static bool power_fails(const power_record *of)
 
 static int power_write(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
 {
-    power_record *of = ((power_file *)file)->record;
-    bool fails = power_fails(of);
+    power_record *record = ((power_file *)file)->record;
+    bool fails = power_fails(record);
     int done = fails ? length / 2 : length;
-    if (of)
-        power_note(of, (power_change){.at = at, .length = (size_t)done}, data);
+    if (record)
+        power_note(record, (power_change){.at = at, .length = (size_t)done}, data);
     int result = done ? FORWARD(file, xWrite, data, done, at) : SQLITE_OK;
     if (fails)
         return power.error == SQLITE_FULL ? SQLITE_FULL : SQLITE_IOERR_WRITE;
@@ -172,27 +172,27 @@ static int power_write(sqlite3_file *file, const void *data, int length, sqlite3
 
 static int power_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
-    power_record *of = ((power_file *)file)->record;
-    if (power_fails(of))
+    power_record *record = ((power_file *)file)->record;
+    if (power_fails(record))
         return SQLITE_IOERR_TRUNCATE;
-    if (of)
-        power_note(of, (power_change){.is_size = true, .at = size}, NULL);
+    if (record)
+        power_note(record, (power_change){.is_size = true, .at = size}, NULL);
     return FORWARD(file, xTruncate, size);
 }
 
 static int power_xsync(sqlite3_file *file, int flags)
 {
-    power_record *of = ((power_file *)file)->record;
+    power_record *record = ((power_file *)file)->record;
     (void)flags;
-    if (!of)
+    if (!record)
         return SQLITE_OK;
     power.syncs++;
-    if (power_fails(of)) {
-        for (power_change *change = of->first; change; change = change->next)
+    if (power_fails(record)) {
+        for (power_change *change = record->first; change; change = change->next)
             change->lost = true;
         return SQLITE_IOERR_FSYNC;
     }
-    power_sync(of);
+    power_sync(record);
     return SQLITE_OK;
 }
 
@@ -273,25 +273,25 @@ static const sqlite3_io_methods power_methods = {.iVersion = 2,
 
 static int power_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *out)
 {
-    power_file *of = (power_file *)file;
+    power_file *opened = (power_file *)file;
     (void)vfs;
-    *of = (power_file){.real = calloc(1, (size_t)power.real->szOsFile)};
-    int result = power.real->xOpen(power.real, path, of->real, flags, out);
+    *opened = (power_file){.real = calloc(1, (size_t)power.real->szOsFile)};
+    int result = power.real->xOpen(power.real, path, opened->real, flags, out);
     if (result != SQLITE_OK) {
-        free(of->real);
+        free(opened->real);
         return result;
     }
-    of->record = power_find(path);
-    of->base.pMethods = &power_methods;
+    opened->record = power_find(path);
+    opened->base.pMethods = &power_methods;
     return SQLITE_OK;
 }
 
 static int power_delete(sqlite3_vfs *vfs, const char *path, int sync)
 {
-    power_record *of = power_find(path);
+    power_record *record = power_find(path);
     (void)vfs;
-    if (of)
-        power_remove(of);
+    if (record)
+        power_remove(record);
     return power.real->xDelete(power.real, path, sync);
 }
 
@@ -330,14 +330,14 @@ static void power_fail(uint64_t n, int error, bool for_ever)
 }
 
 /* What is there after a power cut: seed 0 keeps nothing that was not synced, 1 everything, others some sectors. */
-static void power_image_of(const power_record *of, uint64_t seed, const char *out)
+static void power_image_of(const power_record *record, uint64_t seed, const char *out)
 {
     test_random random = {seed};
     bytes image = {0};
-    power_resize(&image, of->durable.len);
+    power_resize(&image, record->durable.len);
     if (image.len)
-        memcpy(image.ptr, of->durable.ptr, image.len);
-    for (const power_change *change = seed ? of->first : NULL; change; change = change->next) {
+        memcpy(image.ptr, record->durable.ptr, image.len);
+    for (const power_change *change = seed ? record->first : NULL; change; change = change->next) {
         if (change->is_size && (seed == 1 || test_below(&random, 2)))
             power_resize(&image, (size_t)change->at);
         for (size_t at = 0, n; !change->is_size && at < change->length; at += n) {
@@ -347,8 +347,8 @@ static void power_image_of(const power_record *of, uint64_t seed, const char *ou
                 power_put(&image, (size_t)change->at + at, change->data + at, n);
         }
     }
-    if (of->named || seed)
-        test_file_write(out, strrchr(of->path, '/') + 1, image.ptr ? image.ptr : "", image.len);
+    if (record->named || seed)
+        test_file_write(out, strrchr(record->path, '/') + 1, image.ptr ? image.ptr : "", image.len);
     bytes_free(&image);
 }
 

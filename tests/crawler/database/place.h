@@ -29,32 +29,32 @@ static inline int remove_place(void **state)
     return 0;
 }
 
-static inline crawl_db *open_ledger(const place *here, enum db_access access)
+static inline crawl_db *open_db(const place *here, enum db_access access)
 {
     char why[256] = "";
-    crawl_db *of;
-    check(db_open(&of, here->path, access, false, why) == VIDI_OK, "%s", why);
-    return of;
+    crawl_db *db;
+    check(db_open(&db, here->path, access, false, why) == VIDI_OK, "%s", why);
+    return db;
 }
 
-static inline void check_fine(crawl_db *of, int code)
+static inline void check_fine(crawl_db *db, int code)
 {
-    check(code == VIDI_OK, "%d: %s", code, db_error(of));
+    check(code == VIDI_OK, "%d: %s", code, db_error(db));
 }
 
-static inline uint64_t add_url(crawl_db *of, const char *text)
+static inline uint64_t add_url(crawl_db *db, const char *text)
 {
     frontier_url url = {.host = 5, .url = {text, strlen(text)}, .depth = 1, .referrer = 1};
-    check_fine(of, frontier_add(db_frontier(of), &url));
+    check_fine(db, frontier_add(db_frontier(db), &url));
     return url.id;
 }
 
 /* A text of one row and column. */
-static inline const char *ask(crawl_db *of, const char *query)
+static inline const char *ask(crawl_db *from, const char *query)
 {
     static char text[256];
     sqlite3_stmt *statement;
-    sqlite3 *db = db_sqlite(of);
+    sqlite3 *db = db_sqlite(from);
     check(sqlite3_prepare_v2(db, query, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
     const unsigned char *found = sqlite3_column_text(statement, 0);
@@ -74,19 +74,19 @@ static const db_outcome fetched = {.status = 200,
                                    .offset = 100,
                                    .length = 50};
 
-static inline int outcome_add(crawl_db *of, uint64_t id, const char *reason)
+static inline int outcome_add(crawl_db *db, uint64_t id, const char *reason)
 {
     db_outcome row = fetched;
     row.id = id;
     if (reason)
         row = (db_outcome){.id = id, .reason = reason, .error = "no"};
-    return db_outcome_add(of, &row);
+    return db_outcome_add(db, &row);
 }
 
-static inline void check_total(crawl_db *of, db_totals expected)
+static inline void check_total(crawl_db *db, db_totals expected)
 {
     db_totals found;
-    check_fine(of, db_total(of, &found));
+    check_fine(db, db_total(db, &found));
     assert_int_equal(found.urls, expected.urls);
     assert_int_equal(found.fetched, expected.fetched);
     assert_int_equal(found.failed, expected.failed);

@@ -16,26 +16,26 @@ static void it_is_for_its_owner_alone(void **state)
     struct stat is;
     char log[TEST_PATH];
     mode_t before = umask(0);
-    crawl_db *of = open_ledger(here, DB_WRITE);
+    crawl_db *db = open_db(here, DB_WRITE);
     umask(before);
     assert_int_equal(stat(here->path, &is), 0);
     assert_int_equal(is.st_mode & 0777, 0600);
     test_path(log, here->folder, "crawl.db-wal");
     assert_int_equal(stat(log, &is), 0);
     assert_int_equal(is.st_mode & 0777, 0600);
-    assert_string_equal(ask(of, "PRAGMA journal_mode"), "wal");
-    assert_string_equal(ask(of, "PRAGMA synchronous"), "2"); /* FULL */
-    assert_string_equal(ask(of, "PRAGMA secure_delete"), "0");
-    assert_string_equal(ask(of, "PRAGMA page_size"), "16384");
-    db_close(of);
+    assert_string_equal(ask(db, "PRAGMA journal_mode"), "wal");
+    assert_string_equal(ask(db, "PRAGMA synchronous"), "2"); /* FULL */
+    assert_string_equal(ask(db, "PRAGMA secure_delete"), "0");
+    assert_string_equal(ask(db, "PRAGMA page_size"), "16384");
+    db_close(db);
 }
 
 static void check_refused(const place *here, enum db_access access, int code, const char *sentence)
 {
     char why[256] = "";
-    crawl_db *of;
-    int found = db_open(&of, here->path, access, false, why);
-    assert_null(of);
+    crawl_db *db;
+    int found = db_open(&db, here->path, access, false, why);
+    assert_null(db);
     check(found == code, "%d instead of %d: %s", found, code, why);
     check(strstr(why, sentence) && strstr(why, "crawl.db"), "\"%s\" should have \"%s\"", why, sentence);
 }
@@ -65,7 +65,7 @@ static void what_is_not_a_database_is_refused(void **state)
     check_left_alone(here, text, sizeof text, VIDI_EFORMAT, "is not a database");
     test_file_write(here->folder, "crawl.db", "", 0);
     check_refused(here, DB_READ_ONLY, VIDI_EFORMAT, "is empty");
-    db_close(open_ledger(here, DB_WRITE));
+    db_close(open_db(here, DB_WRITE));
 
     unlink(here->path);
     assert_int_equal(mkdir(here->path, 0700), 0);
@@ -90,7 +90,7 @@ static void an_incomplete_database_is_refused(void **state)
 {
     const place *here = *state;
     static char whole[1000000];
-    db_close(open_ledger(here, DB_WRITE));
+    db_close(open_db(here, DB_WRITE));
     int file = open(here->path, O_RDONLY | O_CLOEXEC);
     ssize_t bytes = read(file, whole, sizeof whole);
     close(file);
@@ -115,9 +115,9 @@ static void databases_of_others_and_newer_ones_are_refused(void **state)
 {
     const place *here = *state;
     sqlite3 *db;
-    crawl_db *of = open_ledger(here, DB_WRITE);
-    assert_int_equal(sqlite3_exec(db_sqlite(of), "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
-    db_close(of);
+    crawl_db *opened = open_db(here, DB_WRITE);
+    assert_int_equal(sqlite3_exec(db_sqlite(opened), "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
+    db_close(opened);
     check_refused(here, DB_WRITE, VIDI_EFORMAT, "newer version of vidi");
     check_refused(here, DB_READ_ONLY, VIDI_EFORMAT, "newer version of vidi");
     unlink(here->path);
@@ -136,14 +136,14 @@ static void names_with_special_characters_are_names(void **state)
     assert_int_equal(chdir(here->folder), 0);
     for (size_t i = 0; i < 3; i++) {
         char why[256] = "";
-        crawl_db *of;
-        check(db_open(&of, names[i], DB_WRITE, false, why) == VIDI_OK, "%s: %s", names[i], why);
-        db_close(of);
+        crawl_db *db;
+        check(db_open(&db, names[i], DB_WRITE, false, why) == VIDI_OK, "%s: %s", names[i], why);
+        db_close(db);
         struct stat is;
         assert_int_equal(stat(names[i], &is), 0);
         assert_true(is.st_size > 0);
-        check(db_open(&of, names[i], DB_READ_ONLY, false, why) == VIDI_OK, "%s: %s", names[i], why);
-        db_close(of);
+        check(db_open(&db, names[i], DB_READ_ONLY, false, why) == VIDI_OK, "%s: %s", names[i], why);
+        db_close(db);
     }
     assert_int_equal(fchdir(before), 0);
     close(before);
@@ -152,46 +152,46 @@ static void names_with_special_characters_are_names(void **state)
 static void a_reader_does_not_stop_the_crawl(void **state)
 {
     const place *here = *state;
-    crawl_db *of = open_ledger(here, DB_WRITE), *reader = open_ledger(here, DB_READ_ONLY);
+    crawl_db *db = open_db(here, DB_WRITE), *reader = open_db(here, DB_READ_ONLY);
     sqlite3_stmt *open_query;
-    check_fine(of, db_begin(of));
-    add_url(of, "http://a/0");
-    check_fine(of, db_commit(of));
+    check_fine(db, db_begin(db));
+    add_url(db, "http://a/0");
+    check_fine(db, db_commit(db));
     /* It stays in the middle of its query, so that no checkpoint can be completed. */
     assert_int_equal(sqlite3_prepare_v2(db_sqlite(reader), "SELECT * FROM urls, sqlite_schema", -1, &open_query, 0),
                      SQLITE_OK);
     assert_int_equal(sqlite3_step(open_query), SQLITE_ROW);
     for (int i = 0; i < 20; i++) {
-        check_fine(of, db_begin(of));
+        check_fine(db, db_begin(db));
         for (int j = 0; j < 100; j++)
-            add_url(of, "http://a/1");
-        check_fine(of, db_commit(of));
+            add_url(db, "http://a/1");
+        check_fine(db, db_commit(db));
     }
-    assert_int_equal(sqlite3_wal_checkpoint_v2(db_sqlite(of), NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_wal_checkpoint_v2(db_sqlite(db), NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(open_query), SQLITE_ROW);
     sqlite3_finalize(open_query);
     check_total(reader, (db_totals){.urls = 2001, .queue = 2001});
     assert_int_not_equal(db_begin(reader), VIDI_OK);
     db_close(reader);
-    db_close(of);
+    db_close(db);
 }
 
 static void a_closed_database_can_be_read_where_nothing_can_be_written(void **state)
 {
     const place *here = *state;
-    crawl_db *of = open_ledger(here, DB_WRITE);
-    check_fine(of, db_begin(of));
-    add_url(of, "http://a/0");
-    check_fine(of, db_commit(of));
-    db_close(of);
+    crawl_db *db = open_db(here, DB_WRITE);
+    check_fine(db, db_begin(db));
+    add_url(db, "http://a/0");
+    check_fine(db, db_commit(db));
+    db_close(db);
     assert_int_equal(chmod(here->path, 0400), 0);
     assert_int_equal(chmod(here->folder, 0500), 0);
     bool root = geteuid() == 0; /* for whom nothing is forbidden: becomes somebody else for a while */
     if (root && (chown(here->path, NOBODY, NOBODY) || chown(here->folder, NOBODY, NOBODY) || seteuid(NOBODY)))
         fail_msg("cannot become another user");
-    of = open_ledger(here, DB_READ_ONLY);
-    check_total(of, (db_totals){.urls = 1, .queue = 1});
-    db_close(of);
+    db = open_db(here, DB_READ_ONLY);
+    check_total(db, (db_totals){.urls = 1, .queue = 1});
+    db_close(db);
     check_refused(here, DB_WRITE, VIDI_EIO, "");
     if (root)
         assert_int_equal(seteuid(0), 0);

@@ -24,12 +24,12 @@ static void *scarce_realloc(void *old, int bytes)
 }
 
 /* Commits batches until one fails. Returns how many were acknowledged. */
-static uint64_t commit_some(crawl_db *of, int *error)
+static uint64_t commit_some(crawl_db *db, int *error)
 {
     uint64_t done = 0;
     *error = VIDI_OK;
     while (done < SOME && !*error) {
-        *error = commit_batch(of, done + 1);
+        *error = commit_batch(db, done + 1);
         done += *error == VIDI_OK;
     }
     return done;
@@ -39,30 +39,30 @@ static uint64_t commit_some(crawl_db *of, int *error)
 static bool run_without(long at)
 {
     char folder[TEST_PATH], path[TEST_PATH], why[256] = "";
-    crawl_db *of;
+    crawl_db *db;
     uint64_t done = 0;
     test_folder_new(folder, false);
     test_path(path, folder, "crawl.db");
     countdown = at;
-    int error = db_open(&of, path, DB_WRITE, false, why);
+    int error = db_open(&db, path, DB_WRITE, false, why);
     if (!error) {
-        done = commit_some(of, &error);
+        done = commit_some(db, &error);
         bool failed = countdown < 0;
         countdown = -1;
         assert_true(error == VIDI_OK || failed);
-        check(error == VIDI_OK || error == VIDI_EMEMORY, "allocation %ld: %d, %s", at, error, db_error(of));
-        check(error == VIDI_OK || strstr(db_error(of), "memory"), "allocation %ld: %s", at, db_error(of));
+        check(error == VIDI_OK || error == VIDI_EMEMORY, "allocation %ld: %d, %s", at, error, db_error(db));
+        check(error == VIDI_OK || strstr(db_error(db), "memory"), "allocation %ld: %s", at, db_error(db));
         /* The database can still be used. */
-        assert_int_equal(check_whole(of, done), done);
+        assert_int_equal(check_whole(db, done), done);
         if (error)
-            assert_int_equal(commit_batch(of, ++done), VIDI_OK);
-        db_close(of);
+            assert_int_equal(commit_batch(db, ++done), VIDI_OK);
+        db_close(db);
         check_file(path, done);
         test_folder_remove(folder);
         return failed;
     }
     countdown = -1;
-    assert_null(of);
+    assert_null(db);
     check(error == VIDI_EMEMORY, "allocation %ld: %d, %s", at, error, why);
     assert_non_null(strstr(why, "crawl.db"));
     check_file(path, 0);

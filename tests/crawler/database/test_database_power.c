@@ -29,9 +29,9 @@ static void remove_place(const place *here)
     test_folder_remove(here->after);
 }
 
-static int execute(crawl_db *of, const char *text)
+static int execute(crawl_db *db, const char *text)
 {
-    return sqlite3_exec(db_sqlite(of), text, NULL, NULL, NULL);
+    return sqlite3_exec(db_sqlite(db), text, NULL, NULL, NULL);
 }
 
 /* Looks at what power cuts now could leave. Returns the fewest batches that were found. */
@@ -55,21 +55,21 @@ static uint64_t run_batches(const char *settings, bool must_be_there)
 {
     place here;
     char why[256] = "";
-    crawl_db *of;
+    crawl_db *db;
     uint64_t lost = 0;
     make_place(&here);
     power_begin(here.folder);
-    check(db_open(&of, here.path, DB_WRITE, false, why) == VIDI_OK, "%s", why);
-    assert_int_equal(execute(of, "PRAGMA wal_autocheckpoint = 12"), SQLITE_OK);
-    assert_int_equal(execute(of, settings), SQLITE_OK);
+    check(db_open(&db, here.path, DB_WRITE, false, why) == VIDI_OK, "%s", why);
+    assert_int_equal(execute(db, "PRAGMA wal_autocheckpoint = 12"), SQLITE_OK);
+    assert_int_equal(execute(db, settings), SQLITE_OK);
     for (uint64_t batch = 1; batch <= BATCHES; batch++) {
         uint64_t before = power.syncs;
-        assert_int_equal(commit_batch(of, batch), VIDI_OK);
+        assert_int_equal(commit_batch(db, batch), VIDI_OK);
         if (must_be_there)
             check(power.syncs > before, "batch %llu was not synced", (unsigned long long)batch);
         lost += batch - check_images(&here, must_be_there ? batch : 0, IMAGES);
     }
-    db_close(of);
+    db_close(db);
     power_end();
     assert_int_equal(check_file(here.path, BATCHES), BATCHES);
     remove_place(&here);
@@ -95,18 +95,18 @@ static void a_cut_in_the_middle_of_a_transaction_leaves_the_one_before(void **st
     (void)state;
     place here;
     char why[256] = "";
-    crawl_db *of;
+    crawl_db *db;
     make_place(&here);
     power_begin(here.folder);
-    check(db_open(&of, here.path, DB_WRITE, false, why) == VIDI_OK, "%s", why);
-    assert_int_equal(execute(of, "PRAGMA cache_size = 10"), SQLITE_OK); /* so that much is written early */
+    check(db_open(&db, here.path, DB_WRITE, false, why) == VIDI_OK, "%s", why);
+    assert_int_equal(execute(db, "PRAGMA cache_size = 10"), SQLITE_OK); /* so that much is written early */
     for (uint64_t batch = 1; batch <= BATCHES; batch++) {
-        assert_int_equal(db_begin(of), VIDI_OK);
-        assert_int_equal(write_batch(of, batch), VIDI_OK);
+        assert_int_equal(db_begin(db), VIDI_OK);
+        assert_int_equal(write_batch(db, batch), VIDI_OK);
         assert_int_equal(check_images(&here, batch - 1, IMAGES), batch - 1);
-        assert_int_equal(db_commit(of), VIDI_OK);
+        assert_int_equal(db_commit(db), VIDI_OK);
     }
-    db_close(of);
+    db_close(db);
     power_end();
     remove_place(&here);
 }
@@ -122,19 +122,19 @@ typedef struct fault {
 /*
  * What the crawl does: a batch that fails is written again a few times; then it gives up. Returns those acknowledged.
  */
-static uint64_t crawl_with_faults(crawl_db *of, bool *gave_up)
+static uint64_t crawl_with_faults(crawl_db *db, bool *gave_up)
 {
     uint64_t batch = 0;
     *gave_up = false;
     while (batch < BATCHES && !*gave_up) {
         int error = VIDI_OK;
         for (int tries = 0; tries < 3; tries++) {
-            error = commit_batch(of, batch + 1);
-            assert_false(db_is_open(of));
+            error = commit_batch(db, batch + 1);
+            assert_false(db_is_open(db));
             if (!error)
                 break;
             assert_true(error == VIDI_EIO || error == VIDI_ELIMIT);
-            assert_true(db_error(of)[0] != 0);
+            assert_true(db_error(db)[0] != 0);
         }
         *gave_up = error != VIDI_OK;
         batch += !error;
@@ -147,25 +147,25 @@ static bool run_fault(const fault *fault)
 {
     place here;
     char why[256] = "";
-    crawl_db *of;
+    crawl_db *db;
     bool gave_up = false;
     uint64_t acknowledged = 0;
     make_place(&here);
     power_begin(here.folder);
     power_fail(fault->at, fault->error, fault->for_ever);
-    int error = db_open(&of, here.path, DB_WRITE, false, why);
+    int error = db_open(&db, here.path, DB_WRITE, false, why);
     if (error) {
         assert_true(power.failed > 0);
         assert_true(error == VIDI_EIO || error == VIDI_ELIMIT);
         assert_non_null(strstr(why, "crawl.db"));
     } else {
-        assert_int_equal(execute(of, "PRAGMA wal_autocheckpoint = 12; PRAGMA cache_size = 10"), SQLITE_OK);
-        acknowledged = crawl_with_faults(of, &gave_up);
+        assert_int_equal(execute(db, "PRAGMA wal_autocheckpoint = 12; PRAGMA cache_size = 10"), SQLITE_OK);
+        acknowledged = crawl_with_faults(db, &gave_up);
         assert_true(!gave_up || power.failed > 0);
         assert_true(gave_up || acknowledged == BATCHES);
     }
     check_images(&here, acknowledged, test_long() ? IMAGES : 1);
-    db_close(of);
+    db_close(db);
     check_images(&here, acknowledged, test_long() ? IMAGES : 1);
     bool happened = power.failed > 0;
     power_end();

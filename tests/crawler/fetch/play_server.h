@@ -42,7 +42,7 @@ typedef struct play_server {
     pthread_t thread;
     pthread_mutex_t lock;
     struct play_connection {
-        struct play_server *of;
+        struct play_server *server;
         int fd;
         pthread_t thread;
     } connections[PLAY_CONNECTIONS];
@@ -51,22 +51,23 @@ typedef struct play_server {
     size_t request_count;
 } play_server;
 
-static inline void play_record(play_server *of, const char *head, size_t n)
+static inline void play_record(play_server *server, const char *head, size_t n)
 {
-    pthread_mutex_lock(&of->lock);
-    if (of->request_count < PLAY_REQUESTS)
-        of->requests[of->request_count++] = strndup(head, n);
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_lock(&server->lock);
+    if (server->request_count < PLAY_REQUESTS)
+        server->requests[server->request_count++] = strndup(head, n);
+    pthread_mutex_unlock(&server->lock);
 }
 
-static inline const play_page *play_find(const play_server *of, const char *head)
+static inline const play_page *play_find(const play_server *server, const char *head)
 {
     const char *path = strchr(head, ' ');
     size_t n = path ? strcspn(path + 1, " ?") : 0;
 
-    for (size_t i = 0; path && i < of->page_count; i++)
-        if (!of->pages[i].path || (strlen(of->pages[i].path) == n && !memcmp(of->pages[i].path, path + 1, n)))
-            return &of->pages[i];
+    for (size_t i = 0; path && i < server->page_count; i++)
+        if (!server->pages[i].path ||
+            (strlen(server->pages[i].path) == n && !memcmp(server->pages[i].path, path + 1, n)))
+            return &server->pages[i];
     return NULL;
 }
 
@@ -91,9 +92,9 @@ static inline void play_wait(int fd)
 }
 
 /* Answers; false: the connection is over. */
-static inline bool play_answer(play_server *of, int fd, const char *head, size_t nth)
+static inline bool play_answer(play_server *server, int fd, const char *head, size_t nth)
 {
-    const play_page *page = play_find(of, head);
+    const play_page *page = play_find(server, head);
     struct linger hard = {1, 0};
 
     if (!page || (page->then == PLAY_CLOSE_SECOND && nth > 0))
@@ -122,8 +123,8 @@ static inline void *play_connection(void *context)
         char *end = strstr(buffer, "\r\n\r\n");
         if (end) {
             size_t length = (size_t)(end - buffer) + 4;
-            play_record(own->of, buffer, length);
-            if (!play_answer(own->of, own->fd, buffer, nth++))
+            play_record(own->server, buffer, length);
+            if (!play_answer(own->server, own->fd, buffer, nth++))
                 break;
             n -= length;
             memmove(buffer, buffer + length, n);
@@ -134,27 +135,27 @@ static inline void *play_connection(void *context)
             break;
         n += (size_t)got;
     }
-    pthread_mutex_lock(&own->of->lock);
+    pthread_mutex_lock(&own->server->lock);
     close(own->fd);
     own->fd = -1;
-    pthread_mutex_unlock(&own->of->lock);
+    pthread_mutex_unlock(&own->server->lock);
     return NULL;
 }
 
 static inline void *play_accept(void *context)
 {
-    play_server *of = context;
+    play_server *server = context;
 
-    for (int fd; (fd = accept(of->fd, NULL, NULL)) >= 0;) {
-        pthread_mutex_lock(&of->lock);
-        struct play_connection *one = &of->connections[of->connection_count];
-        one->of = of;
+    for (int fd; (fd = accept(server->fd, NULL, NULL)) >= 0;) {
+        pthread_mutex_lock(&server->lock);
+        struct play_connection *one = &server->connections[server->connection_count];
+        one->server = server;
         one->fd = fd;
-        if (of->connection_count == PLAY_CONNECTIONS || pthread_create(&one->thread, NULL, play_connection, one))
+        if (server->connection_count == PLAY_CONNECTIONS || pthread_create(&one->thread, NULL, play_connection, one))
             close(fd);
         else
-            of->connection_count++;
-        pthread_mutex_unlock(&of->lock);
+            server->connection_count++;
+        pthread_mutex_unlock(&server->lock);
     }
     return NULL;
 }
@@ -184,64 +185,64 @@ static inline int play_listen(int family, int *port)
 /* NULL if this machine has no such loopback. */
 static inline play_server *play_begin(int family, const play_page *pages, size_t count)
 {
-    play_server *of = calloc(1, sizeof *of);
+    play_server *server = calloc(1, sizeof *server);
 
-    assert_non_null(of);
-    of->pages = pages;
-    of->page_count = count;
-    of->family = family;
-    pthread_mutex_init(&of->lock, NULL);
-    of->fd = play_listen(family, &of->port);
-    if (of->fd < 0) {
-        free(of);
+    assert_non_null(server);
+    server->pages = pages;
+    server->page_count = count;
+    server->family = family;
+    pthread_mutex_init(&server->lock, NULL);
+    server->fd = play_listen(family, &server->port);
+    if (server->fd < 0) {
+        free(server);
         return NULL;
     }
-    assert_int_equal(pthread_create(&of->thread, NULL, play_accept, of), 0);
-    return of;
+    assert_int_equal(pthread_create(&server->thread, NULL, play_accept, server), 0);
+    return server;
 }
 
-static inline void play_end(play_server *of)
+static inline void play_end(play_server *server)
 {
-    if (!of)
+    if (!server)
         return;
-    shutdown(of->fd, SHUT_RDWR);
-    pthread_join(of->thread, NULL);
-    close(of->fd);
-    pthread_mutex_lock(&of->lock);
-    for (size_t i = 0; i < of->connection_count; i++)
-        if (of->connections[i].fd >= 0)
-            shutdown(of->connections[i].fd, SHUT_RDWR);
-    pthread_mutex_unlock(&of->lock);
-    for (size_t i = 0; i < of->connection_count; i++)
-        pthread_join(of->connections[i].thread, NULL);
-    for (size_t i = 0; i < of->request_count; i++)
-        free(of->requests[i]);
-    pthread_mutex_destroy(&of->lock);
-    free(of);
+    shutdown(server->fd, SHUT_RDWR);
+    pthread_join(server->thread, NULL);
+    close(server->fd);
+    pthread_mutex_lock(&server->lock);
+    for (size_t i = 0; i < server->connection_count; i++)
+        if (server->connections[i].fd >= 0)
+            shutdown(server->connections[i].fd, SHUT_RDWR);
+    pthread_mutex_unlock(&server->lock);
+    for (size_t i = 0; i < server->connection_count; i++)
+        pthread_join(server->connections[i].thread, NULL);
+    for (size_t i = 0; i < server->request_count; i++)
+        free(server->requests[i]);
+    pthread_mutex_destroy(&server->lock);
+    free(server);
 }
 
-static inline size_t play_requests(play_server *of)
+static inline size_t play_requests(play_server *server)
 {
-    pthread_mutex_lock(&of->lock);
-    size_t n = of->request_count;
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_lock(&server->lock);
+    size_t n = server->request_count;
+    pthread_mutex_unlock(&server->lock);
     return n;
 }
 
-static inline size_t play_connections(play_server *of)
+static inline size_t play_connections(play_server *server)
 {
-    pthread_mutex_lock(&of->lock);
-    size_t n = of->connection_count;
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_lock(&server->lock);
+    size_t n = server->connection_count;
+    pthread_mutex_unlock(&server->lock);
     return n;
 }
 
 /* The last request's head. */
-static inline const char *play_last(play_server *of)
+static inline const char *play_last(play_server *server)
 {
-    pthread_mutex_lock(&of->lock);
-    const char *last = of->request_count ? of->requests[of->request_count - 1] : "";
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_lock(&server->lock);
+    const char *last = server->request_count ? server->requests[server->request_count - 1] : "";
+    pthread_mutex_unlock(&server->lock);
     return last;
 }
 

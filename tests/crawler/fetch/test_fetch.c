@@ -333,13 +333,13 @@ static void a_fresh_connection_is_not_tried_twice(void **state)
     check_get(r, "/", 200, NULL, "hello");
 }
 
-static size_t open_connections(play_server *of)
+static size_t open_connections(play_server *server)
 {
     size_t n = 0;
-    pthread_mutex_lock(&of->lock);
-    for (size_t i = 0; i < of->connection_count; i++)
-        n += of->connections[i].fd >= 0;
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_lock(&server->lock);
+    for (size_t i = 0; i < server->connection_count; i++)
+        n += server->connections[i].fd >= 0;
+    pthread_mutex_unlock(&server->lock);
     return n;
 }
 

@@ -14,41 +14,41 @@ typedef struct book {
     const char *address; /* of every host; NULL: there is none */
 } book;
 
-static void open_book(book *of, const char *address)
+static void open_book(book *opened, const char *address)
 {
-    *of = (book){.address = address};
-    pthread_mutex_init(&of->lock, NULL);
-    pthread_cond_init(&of->changed, NULL);
+    *opened = (book){.address = address};
+    pthread_mutex_init(&opened->lock, NULL);
+    pthread_cond_init(&opened->changed, NULL);
 }
 
-static void turn_page(book *of, const char *address)
+static void turn_page(book *book, const char *address)
 {
-    pthread_mutex_lock(&of->lock);
-    of->address = address;
-    of->held_up = false;
-    pthread_cond_broadcast(&of->changed);
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_lock(&book->lock);
+    book->address = address;
+    book->held_up = false;
+    pthread_cond_broadcast(&book->changed);
+    pthread_mutex_unlock(&book->lock);
 }
 
-static int calls_of(book *of)
+static int calls_of(book *book)
 {
-    pthread_mutex_lock(&of->lock);
-    int calls = of->calls;
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_lock(&book->lock);
+    int calls = book->calls;
+    pthread_mutex_unlock(&book->lock);
     return calls;
 }
 
 static int look(void *context, const char *host, fetch_address *addresses, int room)
 {
-    book *of = context;
+    book *book = context;
     int count = -1;
-    pthread_mutex_lock(&of->lock);
-    of->calls++;
-    of->waiting++;
-    pthread_cond_broadcast(&of->changed);
-    while (of->held_up)
-        pthread_cond_wait(&of->changed, &of->lock);
-    of->waiting--;
+    pthread_mutex_lock(&book->lock);
+    book->calls++;
+    book->waiting++;
+    pthread_cond_broadcast(&book->changed);
+    while (book->held_up)
+        pthread_cond_wait(&book->changed, &book->lock);
+    book->waiting--;
     if (strcmp(host, "mixed.test") == 0 && room >= 3) {
         fetch_net nets[3];
         fetch_net_parse("10.0.0.1", &nets[0]);
@@ -58,13 +58,13 @@ static int look(void *context, const char *host, fetch_address *addresses, int r
             addresses[count] = nets[count].address;
     } else if (strcmp(host, "none.test") == 0) {
         count = 0;
-    } else if (of->address) {
+    } else if (book->address) {
         fetch_net net;
-        fetch_net_parse(of->address, &net);
+        fetch_net_parse(book->address, &net);
         addresses[0] = net.address;
         count = 1;
     }
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_unlock(&book->lock);
     return count;
 }
 

@@ -39,17 +39,17 @@ static identity make_identity(const char *name, const char *alternative, long se
     return made;
 }
 
-static void free_identity(identity *of)
+static void free_identity(identity *identity)
 {
-    EVP_PKEY_free(of->key);
-    X509_free(of->certificate);
+    EVP_PKEY_free(identity->key);
+    X509_free(identity->certificate);
 }
 
-static void write_certificate(const identity *of, const char *path)
+static void write_certificate(const identity *identity, const char *path)
 {
     BIO *file = BIO_new_file(path, "w");
     assert_non_null(file);
-    assert_int_equal(PEM_write_bio_X509(file, of->certificate), 1);
+    assert_int_equal(PEM_write_bio_X509(file, identity->certificate), 1);
     BIO_free(file);
 }
 
@@ -66,9 +66,9 @@ typedef struct tls_server {
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *length, const unsigned char *in,
                            unsigned n, void *context)
 {
-    tls_server *of = context;
+    tls_server *server = context;
     (void)ssl;
-    snprintf(of->protocols, sizeof of->protocols, "%.*s", (int)n, (const char *)in);
+    snprintf(server->protocols, sizeof server->protocols, "%.*s", (int)n, (const char *)in);
     *out = in + 1;
     *length = in[0];
     return SSL_TLSEXT_ERR_OK;
@@ -77,9 +77,9 @@ static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *l
 static void *serve(void *context)
 {
     static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret";
-    tls_server *of = context;
-    for (int fd; (fd = accept(of->fd, NULL, NULL)) >= 0; of->connections++) {
-        SSL *ssl = SSL_new(of->context);
+    tls_server *server = context;
+    for (int fd; (fd = accept(server->fd, NULL, NULL)) >= 0; server->connections++) {
+        SSL *ssl = SSL_new(server->context);
         char request[4096];
         SSL_set_fd(ssl, fd);
         if (SSL_accept(ssl) == 1)
@@ -93,26 +93,26 @@ static void *serve(void *context)
 
 static tls_server *begin_tls(const identity *as)
 {
-    tls_server *of = calloc(1, sizeof *of);
-    assert_non_null(of);
-    of->context = SSL_CTX_new(TLS_server_method());
-    assert_int_equal(SSL_CTX_use_certificate(of->context, as->certificate), 1);
-    assert_int_equal(SSL_CTX_use_PrivateKey(of->context, as->key), 1);
-    SSL_CTX_set_alpn_select_cb(of->context, choose_protocol, of);
-    of->fd = play_listen(AF_INET, &of->port);
-    assert_true(of->fd >= 0);
-    assert_int_equal(pthread_create(&of->thread, NULL, serve, of), 0);
-    return of;
+    tls_server *server = calloc(1, sizeof *server);
+    assert_non_null(server);
+    server->context = SSL_CTX_new(TLS_server_method());
+    assert_int_equal(SSL_CTX_use_certificate(server->context, as->certificate), 1);
+    assert_int_equal(SSL_CTX_use_PrivateKey(server->context, as->key), 1);
+    SSL_CTX_set_alpn_select_cb(server->context, choose_protocol, server);
+    server->fd = play_listen(AF_INET, &server->port);
+    assert_true(server->fd >= 0);
+    assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
+    return server;
 }
 
 /* The downloader must be closed: the server reads until its client closes. */
-static void end_tls(tls_server *of)
+static void end_tls(tls_server *server)
 {
-    shutdown(of->fd, SHUT_RDWR);
-    pthread_join(of->thread, NULL);
-    close(of->fd);
-    SSL_CTX_free(of->context);
-    free(of);
+    shutdown(server->fd, SHUT_RDWR);
+    pthread_join(server->thread, NULL);
+    close(server->fd);
+    SSL_CTX_free(server->context);
+    free(server);
 }
 
 /* Takes one connection, and closes it when the handshake has begun, with a reset or without. */
@@ -124,12 +124,12 @@ typedef struct breaking_server {
 
 static void *break_off(void *context)
 {
-    const breaking_server *of = context;
+    const breaking_server *server = context;
     struct linger reset = {1, 0};
     char hello[4096];
-    int fd = accept(of->fd, NULL, NULL);
+    int fd = accept(server->fd, NULL, NULL);
     (void)!recv(fd, hello, sizeof hello, 0);
-    if (of->hard)
+    if (server->hard)
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     close(fd);
     return NULL;

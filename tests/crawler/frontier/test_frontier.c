@@ -23,9 +23,9 @@ static void run(sqlite3 *db, const char *text)
 }
 
 /* As db_commit does. */
-static void commit(sqlite3 *db, frontier *of)
+static void commit(sqlite3 *db, frontier *frontier)
 {
-    check(frontier_flush(of) == VIDI_OK, "%s", frontier_error(of));
+    check(frontier_flush(frontier) == VIDI_OK, "%s", frontier_error(frontier));
     run(db, "COMMIT");
 }
 
@@ -41,24 +41,24 @@ static int64_t ask(sqlite3 *db, const char *text)
 
 static frontier *open_frontier(sqlite3 *db, bool by_level)
 {
-    frontier *of;
-    check(frontier_open(&of, db, by_level) == VIDI_OK, "%s", sqlite3_errmsg(db));
-    return of;
+    frontier *frontier;
+    check(frontier_open(&frontier, db, by_level) == VIDI_OK, "%s", sqlite3_errmsg(db));
+    return frontier;
 }
 
 /* Appends "http://HOST.test/NUMBER", where the number is its id. */
-static uint64_t add(frontier *of, uint64_t host, uint32_t depth)
+static uint64_t add(frontier *frontier, uint64_t host, uint32_t depth)
 {
     char text[64];
     int n = snprintf(text, sizeof text, "http://%llu.test/%llu", (unsigned long long)host,
-                     (unsigned long long)frontier_last(of) + 1);
+                     (unsigned long long)frontier_last(frontier) + 1);
     frontier_url url = {.host = host,
                         .url = {text, (size_t)n},
                         .depth = depth,
                         .hops = (uint32_t)host % 7,
                         .kind = (frontier_kind)(host % 4),
-                        .referrer = frontier_last(of)};
-    check(frontier_add(of, &url) == VIDI_OK, "%s", frontier_error(of));
+                        .referrer = frontier_last(frontier)};
+    check(frontier_add(frontier, &url) == VIDI_OK, "%s", frontier_error(frontier));
     return url.id;
 }
 
@@ -74,27 +74,27 @@ static void check_url(const frontier_url *url, uint64_t host)
     assert_int_equal(url->referrer, url->id - 1);
 }
 
-static void sort(frontier *of, uint64_t most)
+static void sort(frontier *frontier, uint64_t most)
 {
-    check(frontier_sort(of, most) == VIDI_OK, "%s", frontier_error(of));
+    check(frontier_sort(frontier, most) == VIDI_OK, "%s", frontier_error(frontier));
 }
 
-static uint64_t sweep_from(frontier *of, uint32_t level, unsigned char *met, uint64_t most, bool drop);
+static uint64_t sweep_from(frontier *frontier, uint32_t level, unsigned char *met, uint64_t most, bool drop);
 
 /* Takes out everything on a level, host by host, marks the ids in `met` and returns how many there were. */
-static uint64_t sweep(frontier *of, uint32_t level, unsigned char *met, bool drop)
+static uint64_t sweep(frontier *frontier, uint32_t level, unsigned char *met, bool drop)
 {
-    return sweep_from(of, level, met, UINT64_MAX, drop);
+    return sweep_from(frontier, level, met, UINT64_MAX, drop);
 }
 
-static uint64_t sweep_from(frontier *of, uint32_t level, unsigned char *met, uint64_t most, bool drop)
+static uint64_t sweep_from(frontier *frontier, uint32_t level, unsigned char *met, uint64_t most, bool drop)
 {
     frontier_block block = {0};
     uint64_t host = 0, found, urls = 0;
-    while (urls < most && frontier_host(of, level, host, &found) == VIDI_OK) {
+    while (urls < most && frontier_host(frontier, level, host, &found) == VIDI_OK) {
         assert_true(found >= host);
         uint64_t after = 0, last = 0;
-        while (frontier_take(of, level, found, after, &block) == VIDI_OK) {
+        while (frontier_take(frontier, level, found, after, &block) == VIDI_OK) {
             assert_int_equal(block.host, found);
             assert_int_equal(block.level, level);
             assert_int_equal(block.number, block.urls[0].id);
@@ -109,7 +109,7 @@ static uint64_t sweep_from(frontier *of, uint32_t level, unsigned char *met, uin
             urls += block.count;
             after = block.number;
             if (drop)
-                assert_int_equal(frontier_drop(of, level, found, block.number), VIDI_OK);
+                assert_int_equal(frontier_drop(frontier, level, found, block.number), VIDI_OK);
         }
         assert_true(last > 0); /* a host that is named has a block */
         host = found + 1;
@@ -124,33 +124,33 @@ static void urls_come_back_by_host_in_the_order_in_which_they_were_found(void **
 {
     (void)state;
     sqlite3 *db = open_memory();
-    frontier *of = open_frontier(db, false);
+    frontier *frontier = open_frontier(db, false);
     unsigned char met[1001] = {0};
     uint64_t found;
     run(db, "BEGIN");
     for (uint64_t i = 1; i <= 1000; i++)
-        assert_int_equal(add(of, 1 + i * i % 13, 3), i);
-    assert_int_equal(frontier_unsorted(of), 1000);
-    assert_int_equal(frontier_host(of, 0, 0, &found), VIDI_EABSENT);
-    sort(of, 400);
-    assert_int_equal(frontier_unsorted(of), 600);
-    sort(of, 5000);
-    assert_int_equal(frontier_unsorted(of), 0);
-    commit(db, of);
-    assert_int_equal(sweep(of, 0, met, false), 1000);
-    frontier_close(of);
+        assert_int_equal(add(frontier, 1 + i * i % 13, 3), i);
+    assert_int_equal(frontier_unsorted(frontier), 1000);
+    assert_int_equal(frontier_host(frontier, 0, 0, &found), VIDI_EABSENT);
+    sort(frontier, 400);
+    assert_int_equal(frontier_unsorted(frontier), 600);
+    sort(frontier, 5000);
+    assert_int_equal(frontier_unsorted(frontier), 0);
+    commit(db, frontier);
+    assert_int_equal(sweep(frontier, 0, met, false), 1000);
+    frontier_close(frontier);
 
     /* Blocks stay until they are dropped. */
-    of = open_frontier(db, false);
+    frontier = open_frontier(db, false);
     memset(met, 0, sizeof met);
     run(db, "BEGIN");
-    assert_int_equal(frontier_unsorted(of), 0);
-    assert_int_equal(sweep(of, 0, met, true), 1000);
-    assert_int_equal(frontier_host(of, 0, 0, &found), VIDI_EABSENT);
-    commit(db, of);
+    assert_int_equal(frontier_unsorted(frontier), 0);
+    assert_int_equal(sweep(frontier, 0, met, true), 1000);
+    assert_int_equal(frontier_host(frontier, 0, 0, &found), VIDI_EABSENT);
+    commit(db, frontier);
     assert_int_equal(ask(db, "SELECT count(*) FROM queue"), 0);
     assert_int_equal(ask(db, "SELECT count(*) FROM urls"), 1000);
-    frontier_close(of);
+    frontier_close(frontier);
     sqlite3_close(db);
 }
 
@@ -159,7 +159,7 @@ static void numbers_of_all_sizes_come_back(void **state)
     (void)state;
     static const uint64_t big = INT64_MAX;
     sqlite3 *db = open_memory();
-    frontier *of = open_frontier(db, true);
+    frontier *frontier = open_frontier(db, true);
     frontier_block block = {0};
     frontier_url url = {.host = big,
                         .url = {"", 0},
@@ -168,9 +168,9 @@ static void numbers_of_all_sizes_come_back(void **state)
                         .kind = FRONTIER_OUTSIDE,
                         .referrer = big};
     run(db, "BEGIN");
-    assert_int_equal(frontier_add(of, &url), VIDI_OK);
-    sort(of, 1);
-    assert_int_equal(frontier_take(of, UINT32_MAX, big, 0, &block), VIDI_OK);
+    assert_int_equal(frontier_add(frontier, &url), VIDI_OK);
+    sort(frontier, 1);
+    assert_int_equal(frontier_take(frontier, UINT32_MAX, big, 0, &block), VIDI_OK);
     assert_int_equal(block.count, 1);
     assert_int_equal(block.urls[0].host, big);
     assert_int_equal(block.urls[0].depth, UINT32_MAX);
@@ -178,9 +178,9 @@ static void numbers_of_all_sizes_come_back(void **state)
     assert_int_equal(block.urls[0].kind, FRONTIER_OUTSIDE);
     assert_int_equal(block.urls[0].referrer, big);
     assert_int_equal(block.urls[0].url.len, 0);
-    commit(db, of);
+    commit(db, frontier);
     bytes_free(&block.text);
-    frontier_close(of);
+    frontier_close(frontier);
     sqlite3_close(db);
 }
 
@@ -188,7 +188,7 @@ static void long_urls_make_short_blocks(void **state)
 {
     (void)state;
     sqlite3 *db = open_memory();
-    frontier *of = open_frontier(db, false);
+    frontier *frontier = open_frontier(db, false);
     frontier_block block = {0};
     static char text[100000];
     uint64_t after = 0, urls = 0, blocks = 0;
@@ -197,10 +197,10 @@ static void long_urls_make_short_blocks(void **state)
         size_t length = i == 100 ? sizeof text : 300 + i;
         memset(text, (int)('a' + i % 26), length);
         frontier_url url = {.host = 5, .url = {text, length}};
-        assert_int_equal(frontier_add(of, &url), VIDI_OK);
+        assert_int_equal(frontier_add(frontier, &url), VIDI_OK);
     }
-    sort(of, 1000);
-    for (; frontier_take(of, 0, 5, after, &block) == VIDI_OK; after = block.number, blocks++)
+    sort(frontier, 1000);
+    for (; frontier_take(frontier, 0, 5, after, &block) == VIDI_OK; after = block.number, blocks++)
         for (size_t i = 0; i < block.count; i++, urls++) {
             size_t length = urls == 100 ? sizeof text : 300 + urls;
             memset(text, (int)('a' + urls % 26), length);
@@ -211,9 +211,9 @@ static void long_urls_make_short_blocks(void **state)
     assert_true(blocks >= 200 * 300 / 4096);
     /* All of them but the one fit into a quarter of a page, beside others. */
     assert_int_equal(ask(db, "SELECT count(*) FROM queue WHERE length(urls) > 1024"), 1);
-    commit(db, of);
+    commit(db, frontier);
     bytes_free(&block.text);
-    frontier_close(of);
+    frontier_close(frontier);
     sqlite3_close(db);
 }
 
@@ -222,32 +222,32 @@ static void levels_are_kept_apart_if_wanted(void **state)
     (void)state;
     for (int by_level = 0; by_level < 2; by_level++) {
         sqlite3 *db = open_memory();
-        frontier *of = open_frontier(db, by_level);
+        frontier *frontier = open_frontier(db, by_level);
         uint32_t level = 99;
         unsigned char met[301] = {0};
-        assert_int_equal(frontier_level(of, &level), VIDI_EABSENT);
+        assert_int_equal(frontier_level(frontier, &level), VIDI_EABSENT);
         run(db, "BEGIN");
         for (uint32_t i = 0; i < 300; i++)
-            add(of, 1 + i % 5, 4 + i % 3);
-        sort(of, 300);
-        assert_int_equal(frontier_next_level(of, 4, &level), by_level ? VIDI_OK : VIDI_EABSENT);
+            add(frontier, 1 + i % 5, 4 + i % 3);
+        sort(frontier, 300);
+        assert_int_equal(frontier_next_level(frontier, 4, &level), by_level ? VIDI_OK : VIDI_EABSENT);
         assert_int_equal(level, by_level ? 5 : 99);
-        assert_int_equal(frontier_next_level(of, 6, &level), VIDI_EABSENT);
-        assert_int_equal(frontier_next_level(of, UINT32_MAX, &level), VIDI_EABSENT);
+        assert_int_equal(frontier_next_level(frontier, 6, &level), VIDI_EABSENT);
+        assert_int_equal(frontier_next_level(frontier, UINT32_MAX, &level), VIDI_EABSENT);
         if (by_level)
             for (uint32_t depth = 4; depth < 7; depth++) {
-                assert_int_equal(frontier_level(of, &level), VIDI_OK);
+                assert_int_equal(frontier_level(frontier, &level), VIDI_OK);
                 assert_int_equal(level, depth);
-                assert_int_equal(sweep(of, level, met, true), 100);
+                assert_int_equal(sweep(frontier, level, met, true), 100);
             }
         else {
-            assert_int_equal(frontier_level(of, &level), VIDI_OK);
+            assert_int_equal(frontier_level(frontier, &level), VIDI_OK);
             assert_int_equal(level, 0);
-            assert_int_equal(sweep(of, 0, met, true), 300);
+            assert_int_equal(sweep(frontier, 0, met, true), 300);
         }
-        assert_int_equal(frontier_level(of, &level), VIDI_EABSENT);
-        commit(db, of);
-        frontier_close(of);
+        assert_int_equal(frontier_level(frontier, &level), VIDI_EABSENT);
+        commit(db, frontier);
+        frontier_close(frontier);
         sqlite3_close(db);
     }
 }
@@ -257,26 +257,26 @@ static void hosts_in_many_segments_are_met_once_and_in_order(void **state)
     (void)state;
     enum { URLS = 4 * LARGE_SORT };
     sqlite3 *db = open_memory();
-    frontier *of = open_frontier(db, false);
+    frontier *frontier = open_frontier(db, false);
     unsigned char *met = calloc(URLS + 1, 1);
     run(db, "BEGIN");
     for (uint64_t i = 0; i < URLS; i++)
-        add(of, 1 + (i * 2654435761u >> 7) % (i % 3 ? 20000 : 10), 0);
+        add(frontier, 1 + (i * 2654435761u >> 7) % (i % 3 ? 20000 : 10), 0);
     for (int i = 0; i < 4; i++)
-        sort(of, LARGE_SORT);
+        sort(frontier, LARGE_SORT);
     assert_int_equal(ask(db, "SELECT count(*) FROM segments"), 4);
-    assert_int_equal(sweep(of, 0, met, false), URLS);
+    assert_int_equal(sweep(frontier, 0, met, false), URLS);
     memset(met, 0, URLS + 1);
-    assert_true(sweep_from(of, 0, met, URLS / 2, true) < URLS); /* the beginning of every segment is gone */
-    uint64_t left = sweep(of, 0, met, true), marked = 0;
+    assert_true(sweep_from(frontier, 0, met, URLS / 2, true) < URLS); /* the beginning of every segment is gone */
+    uint64_t left = sweep(frontier, 0, met, true), marked = 0;
     for (size_t i = 1; i <= URLS; i++)
         marked += met[i];
     assert_true(left > 0);
     assert_int_equal(marked, URLS);
-    commit(db, of);
+    commit(db, frontier);
     assert_int_equal(ask(db, "SELECT count(*) FROM queue"), 0);
     free(met);
-    frontier_close(of);
+    frontier_close(frontier);
     sqlite3_close(db);
 }
 
@@ -285,31 +285,31 @@ static void small_sorts_share_a_segment_and_empty_segments_go(void **state)
     (void)state;
     enum { URLS = 2 * LARGE_SORT + 3000 };
     sqlite3 *db = open_memory();
-    frontier *of = open_frontier(db, false);
+    frontier *frontier = open_frontier(db, false);
     unsigned char *met = calloc(URLS + 1, 1);
     run(db, "BEGIN");
     for (uint64_t i = 0; i < 2000; i++) {
-        add(of, 1 + i % 30, 0);
+        add(frontier, 1 + i % 30, 0);
         if (i % 10 == 9)
-            sort(of, 10);
+            sort(frontier, 10);
     }
     assert_int_equal(ask(db, "SELECT count(*) FROM segments"), 1);
     for (int segment = 0; segment < 2; segment++) {
         for (uint64_t i = 0; i < LARGE_SORT; i++)
-            add(of, 1 + i % 100, 0);
-        sort(of, LARGE_SORT);
+            add(frontier, 1 + i % 100, 0);
+        sort(frontier, LARGE_SORT);
     }
     assert_int_equal(ask(db, "SELECT count(*) FROM segments"), 3);
-    assert_int_equal(sweep(of, 0, met, true), 2000 + 2 * LARGE_SORT);
+    assert_int_equal(sweep(frontier, 0, met, true), 2000 + 2 * LARGE_SORT);
     for (uint64_t i = 0; i < 1000; i++)
-        add(of, 1 + i % 30, 0);
-    sort(of, 1000);
+        add(frontier, 1 + i % 30, 0);
+    sort(frontier, 1000);
     assert_true(ask(db, "SELECT count(*) FROM segments") <= 2);
-    assert_int_equal(frontier_unsorted(of), 0);
-    assert_int_equal(sweep(of, 0, met, true), 1000);
-    commit(db, of);
+    assert_int_equal(frontier_unsorted(frontier), 0);
+    assert_int_equal(sweep(frontier, 0, met, true), 1000);
+    commit(db, frontier);
     free(met);
-    frontier_close(of);
+    frontier_close(frontier);
     sqlite3_close(db);
 }
 
@@ -317,33 +317,33 @@ static void a_rollback_brings_everything_back(void **state)
 {
     (void)state;
     sqlite3 *db = open_memory();
-    frontier *of = open_frontier(db, false);
+    frontier *frontier = open_frontier(db, false);
     unsigned char met[1001] = {0};
     uint64_t found;
     run(db, "BEGIN");
     for (uint64_t i = 0; i < 500; i++)
-        add(of, 1 + i % 7, 0);
-    sort(of, 300);
+        add(frontier, 1 + i % 7, 0);
+    sort(frontier, 300);
     run(db, "COMMIT; BEGIN");
     for (uint64_t i = 0; i < 500; i++)
-        add(of, 1 + i % 7, 0);
-    sort(of, 700);
-    assert_int_equal(sweep(of, 0, met, true), 1000);
-    assert_int_equal(frontier_host(of, 0, 0, &found), VIDI_EABSENT); /* it remembers that there are none */
+        add(frontier, 1 + i % 7, 0);
+    sort(frontier, 700);
+    assert_int_equal(sweep(frontier, 0, met, true), 1000);
+    assert_int_equal(frontier_host(frontier, 0, 0, &found), VIDI_EABSENT); /* it remembers that there are none */
     run(db, "ROLLBACK");
-    frontier_forget(of);
+    frontier_forget(frontier);
 
-    assert_int_equal(frontier_host(of, 0, 0, &found), VIDI_OK);
+    assert_int_equal(frontier_host(frontier, 0, 0, &found), VIDI_OK);
     assert_int_equal(found, 1);
-    assert_int_equal(frontier_last(of), 500);
-    assert_int_equal(frontier_unsorted(of), 200);
+    assert_int_equal(frontier_last(frontier), 500);
+    assert_int_equal(frontier_unsorted(frontier), 200);
     run(db, "BEGIN");
-    assert_int_equal(add(of, 1 + 500 % 7, 0), 501); /* numbers have no gaps */
-    sort(of, 1000);
+    assert_int_equal(add(frontier, 1 + 500 % 7, 0), 501); /* numbers have no gaps */
+    sort(frontier, 1000);
     memset(met, 0, sizeof met);
-    assert_int_equal(sweep(of, 0, met, true), 501);
-    commit(db, of);
-    frontier_close(of);
+    assert_int_equal(sweep(frontier, 0, met, true), 501);
+    commit(db, frontier);
+    frontier_close(frontier);
     sqlite3_close(db);
 }
 
@@ -351,18 +351,18 @@ static void nothing_is_written_without_a_transaction(void **state)
 {
     (void)state;
     sqlite3 *db = open_memory();
-    frontier *of = open_frontier(db, false);
+    frontier *frontier = open_frontier(db, false);
     frontier_url url = {.host = 1, .url = {"http://a/", 9}};
     run(db, "BEGIN");
-    assert_int_equal(frontier_add(of, &url), VIDI_OK);
-    commit(db, of);
-    assert_int_equal(frontier_add(of, &url), VIDI_EARGUMENT);
-    assert_int_equal(frontier_sort(of, 1), VIDI_EARGUMENT);
-    assert_int_equal(frontier_drop(of, 0, 1, 1), VIDI_EARGUMENT);
-    assert_non_null(strstr(frontier_error(of), "transaction"));
+    assert_int_equal(frontier_add(frontier, &url), VIDI_OK);
+    commit(db, frontier);
+    assert_int_equal(frontier_add(frontier, &url), VIDI_EARGUMENT);
+    assert_int_equal(frontier_sort(frontier, 1), VIDI_EARGUMENT);
+    assert_int_equal(frontier_drop(frontier, 0, 1, 1), VIDI_EARGUMENT);
+    assert_non_null(strstr(frontier_error(frontier), "transaction"));
     assert_int_equal(ask(db, "SELECT count(*) FROM urls"), 1);
     assert_int_equal(ask(db, "SELECT count(*) FROM queue"), 0);
-    frontier_close(of);
+    frontier_close(frontier);
     sqlite3_close(db);
 }
 
@@ -372,40 +372,40 @@ typedef struct walk {
 
 static int step(void *context, uint64_t id, vidi_str url)
 {
-    walk *of = context;
-    assert_int_equal(id, of->next);
+    walk *walk = context;
+    assert_int_equal(id, walk->next);
     assert_true(url.len > 10 && memcmp(url.ptr, "http://", 7) == 0);
-    of->next++;
-    return id == of->stop ? 77 : 0;
+    walk->next++;
+    return id == walk->stop ? 77 : 0;
 }
 
 static void urls_can_be_read_again_by_their_ids(void **state)
 {
     (void)state;
     sqlite3 *db = open_memory();
-    frontier *of = open_frontier(db, false);
+    frontier *frontier = open_frontier(db, false);
     bytes text = {0};
     run(db, "BEGIN");
     for (uint64_t i = 0; i < 100; i++)
-        add(of, 1 + i % 7, 0);
-    commit(db, of);
+        add(frontier, 1 + i % 7, 0);
+    commit(db, frontier);
     walk all = {.next = 1}, some = {.next = 91}, cut = {.next = 1, .stop = 5}, none = {.next = 0};
-    assert_int_equal(frontier_since(of, 0, step, &all), VIDI_OK);
+    assert_int_equal(frontier_since(frontier, 0, step, &all), VIDI_OK);
     assert_int_equal(all.next, 101);
-    assert_int_equal(frontier_since(of, 90, step, &some), VIDI_OK);
+    assert_int_equal(frontier_since(frontier, 90, step, &some), VIDI_OK);
     assert_int_equal(some.next, 101);
-    assert_int_equal(frontier_since(of, 0, step, &cut), 77);
+    assert_int_equal(frontier_since(frontier, 0, step, &cut), 77);
     assert_int_equal(cut.next, 6);
-    assert_int_equal(frontier_since(of, 100, step, &none), VIDI_OK);
+    assert_int_equal(frontier_since(frontier, 100, step, &none), VIDI_OK);
 
     assert_int_equal(bytes_append_text(&text, "<"), VIDI_OK);
-    assert_int_equal(frontier_text(of, 8, &text), VIDI_OK);
+    assert_int_equal(frontier_text(frontier, 8, &text), VIDI_OK);
     assert_int_equal(text.len, strlen("<http://1.test/8"));
     assert_memory_equal(text.ptr, "<http://1.test/8", text.len);
-    assert_int_equal(frontier_text(of, 101, &text), VIDI_EABSENT);
-    assert_int_equal(frontier_text(of, 0, &text), VIDI_EABSENT);
+    assert_int_equal(frontier_text(frontier, 101, &text), VIDI_EABSENT);
+    assert_int_equal(frontier_text(frontier, 0, &text), VIDI_EABSENT);
     bytes_free(&text);
-    frontier_close(of);
+    frontier_close(frontier);
     sqlite3_close(db);
 }
 

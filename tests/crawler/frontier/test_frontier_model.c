@@ -28,7 +28,7 @@ typedef struct test {
     test_random random;
     uint64_t seed, step;
     sqlite3 *db;
-    frontier *of;
+    frontier *frontier;
     bool by_level;
     model now, committed;
     frontier_block block;
@@ -36,7 +36,7 @@ typedef struct test {
 
 #define holds(t, condition)                                                                                            \
     check(condition, "seed %llu, step %llu: " #condition " (%s)", (unsigned long long)(t)->seed,                       \
-          (unsigned long long)(t)->step, frontier_error((t)->of))
+          (unsigned long long)(t)->step, frontier_error((t)->frontier))
 
 static void run(test *t, const char *text)
 {
@@ -45,9 +45,9 @@ static void run(test *t, const char *text)
 
 static void reopen(test *t)
 {
-    frontier_close(t->of);
-    assert_int_equal(frontier_open(&t->of, t->db, t->by_level), VIDI_OK);
-    t->of->segment_least = t->seed % 3 ? 50 : 400;
+    frontier_close(t->frontier);
+    assert_int_equal(frontier_open(&t->frontier, t->db, t->by_level), VIDI_OK);
+    t->frontier->segment_least = t->seed % 3 ? 50 : 400;
 }
 
 static void add(test *t)
@@ -58,7 +58,7 @@ static void add(test *t)
         uint32_t depth = (uint32_t)test_below(&t->random, LEVELS);
         frontier_url url = {.host = host, .depth = depth, .url = {text, 0}};
         url.url.len = (size_t)snprintf(text, sizeof text, "u%llu", (unsigned long long)t->now.last + 1);
-        holds(t, frontier_add(t->of, &url) == VIDI_OK);
+        holds(t, frontier_add(t->frontier, &url) == VIDI_OK);
         holds(t, url.id == ++t->now.last);
         t->now.urls[url.id] = (model_url){.host = host, .level = t->by_level ? depth : 0};
     }
@@ -67,19 +67,19 @@ static void add(test *t)
 static void sort(test *t)
 {
     uint64_t n = test_below(&t->random, 120);
-    holds(t, frontier_sort(t->of, n) == VIDI_OK);
+    holds(t, frontier_sort(t->frontier, n) == VIDI_OK);
     for (; n > 0 && t->now.sorted < t->now.last; n--)
         t->now.urls[++t->now.sorted].state = QUEUED;
-    holds(t, frontier_unsorted(t->of) == t->now.last - t->now.sorted);
+    holds(t, frontier_unsorted(t->frontier) == t->now.last - t->now.sorted);
 }
 
 /*
  * The first queued URL of a host and level with a greater id, and in a block with a greater number: 0 if there is none.
  */
-static uint64_t first_queued(const model *of, uint32_t level, uint64_t host, uint64_t after, uint64_t after_block)
+static uint64_t first_queued(const model *model, uint32_t level, uint64_t host, uint64_t after, uint64_t after_block)
 {
-    for (uint64_t id = after + 1; id <= of->last; id++) {
-        const model_url *url = &of->urls[id];
+    for (uint64_t id = after + 1; id <= model->last; id++) {
+        const model_url *url = &model->urls[id];
         bool later = !url->block || url->block > after_block;
         if (url->state == QUEUED && url->host == host && url->level == level && later)
             return id;
@@ -87,11 +87,11 @@ static uint64_t first_queued(const model *of, uint32_t level, uint64_t host, uin
     return 0;
 }
 
-static uint64_t first_host(const model *of, uint32_t level, uint64_t least)
+static uint64_t first_host(const model *model, uint32_t level, uint64_t least)
 {
     uint64_t found = 0;
-    for (uint64_t id = 1; id <= of->last; id++) {
-        const model_url *url = &of->urls[id];
+    for (uint64_t id = 1; id <= model->last; id++) {
+        const model_url *url = &model->urls[id];
         if (url->state == QUEUED && url->level == level && url->host >= least && (!found || url->host < found))
             found = url->host;
     }
@@ -102,7 +102,7 @@ static void look_for_host(test *t)
 {
     uint32_t level = (uint32_t)test_below(&t->random, LEVELS);
     uint64_t least = test_below(&t->random, HOSTS + 2), found = 0, expected = first_host(&t->now, level, least);
-    int code = frontier_host(t->of, level, least, &found);
+    int code = frontier_host(t->frontier, level, least, &found);
     holds(t, code == (expected ? VIDI_OK : VIDI_EABSENT));
     holds(t, found == expected);
 }
@@ -113,7 +113,7 @@ static void look_for_level(test *t)
     for (uint32_t level = 0; level < LEVELS && expected == 99; level++)
         if (first_host(&t->now, level, 0))
             expected = level;
-    int code = frontier_level(t->of, &found);
+    int code = frontier_level(t->frontier, &found);
     holds(t, code == (expected < 99 ? VIDI_OK : VIDI_EABSENT));
     holds(t, found == expected);
 }
@@ -122,7 +122,7 @@ static void look_for_level(test *t)
 static bool take(test *t, uint32_t level, uint64_t host, uint64_t after)
 {
     uint64_t expected = first_queued(&t->now, level, host, after, after);
-    int code = frontier_take(t->of, level, host, after, &t->block);
+    int code = frontier_take(t->frontier, level, host, after, &t->block);
     holds(t, code == (expected ? VIDI_OK : VIDI_EABSENT));
     if (!expected)
         return false;
@@ -142,7 +142,7 @@ static bool take(test *t, uint32_t level, uint64_t host, uint64_t after)
 static void drop(test *t, uint64_t number)
 {
     const model_url first = t->now.urls[number];
-    holds(t, frontier_drop(t->of, first.level, first.host, number) == VIDI_OK);
+    holds(t, frontier_drop(t->frontier, first.level, first.host, number) == VIDI_OK);
     for (uint64_t id = number; id <= t->now.last; id++)
         if (t->now.urls[id].block == number)
             t->now.urls[id].state = DROPPED;
@@ -169,7 +169,7 @@ static void sweep(test *t)
 {
     uint32_t level = (uint32_t)test_below(&t->random, LEVELS);
     uint64_t host = test_below(&t->random, HOSTS);
-    for (uint64_t n = test_below(&t->random, HOSTS); n > 0 && frontier_host(t->of, level, host, &host) == VIDI_OK;
+    for (uint64_t n = test_below(&t->random, HOSTS); n > 0 && frontier_host(t->frontier, level, host, &host) == VIDI_OK;
          n--) {
         holds(t, take(t, level, host, 0));
         drop(t, t->block.number);
@@ -180,7 +180,7 @@ static void sweep(test *t)
 static void end_transaction(test *t)
 {
     if (test_below(&t->random, 3)) {
-        holds(t, frontier_flush(t->of) == VIDI_OK);
+        holds(t, frontier_flush(t->frontier) == VIDI_OK);
         run(t, "COMMIT");
         t->committed = t->now;
         uint64_t queued = 0;
@@ -193,7 +193,7 @@ static void end_transaction(test *t)
         sqlite3_finalize(ask);
     } else {
         run(t, "ROLLBACK");
-        frontier_forget(t->of);
+        frontier_forget(t->frontier);
         t->now = t->committed;
     }
     if (test_below(&t->random, 4) == 0)
@@ -218,7 +218,7 @@ static void random_calls_agree_with_the_model(void **state)
             steps[test_below(&t->random, sizeof steps / sizeof steps[0])](t);
         run(t, "ROLLBACK");
         bytes_free(&t->block.text);
-        frontier_close(t->of);
+        frontier_close(t->frontier);
         sqlite3_close(t->db);
         free(t);
     }

@@ -23,14 +23,14 @@ static void a_scope_without_memory_is_an_error(void **state)
                                  .exclude_count = 1};
         long failed = 0;
         for (long at = 0, error = VIDI_EMEMORY; error && error != VIDI_EOPTION; at++) {
-            scope *of;
+            scope *scope;
             countdown = at;
-            error = scope_open(&of, &options);
+            error = scope_open(&scope, &options);
             countdown = -1;
             assert_true(error == 0 || error == VIDI_EMEMORY || error == VIDI_EOPTION || error == VIDI_ECANNOT);
-            assert_true((of != NULL) == (error == 0));
+            assert_true((scope != NULL) == (error == 0));
             failed += error != 0;
-            scope_close(of);
+            scope_close(scope);
         }
         assert_true(failed >= 8 || reach == SCOPE_SITE);
     }
@@ -42,14 +42,14 @@ static void keys_without_memory_are_an_error(void **state)
     static const unsigned char secret[VIDI_KEY_BYTES] = {1};
     long failed = 0;
     for (long at = 0, error = VIDI_EMEMORY; error; at++) {
-        url_keys *of;
+        url_keys *keys;
         countdown = at;
-        error = url_keys_open(&of, secret, "whatwg");
+        error = url_keys_open(&keys, secret, "whatwg");
         countdown = -1;
         assert_true(error == 0 || error == VIDI_EMEMORY);
-        assert_true((of != NULL) == (error == 0));
+        assert_true((keys != NULL) == (error == 0));
         failed += error != 0;
-        url_keys_close(of);
+        url_keys_close(keys);
     }
     assert_true(failed >= 2);
 }

@@ -34,7 +34,7 @@ static bool links_are(const harvest *got, const char *links)
 
 static void *work(void *context)
 {
-    worker *of = context;
+    worker *worker = context;
     archive_packer *packer = archive_packer_open();
     fetch_response response = {.status = 200};
     frontier_url url = page_at("http://h.org/");
@@ -43,9 +43,9 @@ static void *work(void *context)
         bytes_append_text(&response.body, page) == VIDI_OK)
         for (int i = 0; i < TIMES; i++) {
             harvest got;
-            of->right += harvest_read(&got, of->rules, packer, &url, &response) == VIDI_OK && got.records.len > 0 &&
-                         got.skipped[HARVEST_TRAP] == 1 && got.skipped[HARVEST_NOFOLLOW] == 1 && got.found == 6 &&
-                         links_are(&got, expected);
+            worker->right += harvest_read(&got, worker->rules, packer, &url, &response) == VIDI_OK &&
+                             got.records.len > 0 && got.skipped[HARVEST_TRAP] == 1 &&
+                             got.skipped[HARVEST_NOFOLLOW] == 1 && got.found == 6 && links_are(&got, expected);
             harvest_free(&got);
         }
     bytes_free(&response.head);

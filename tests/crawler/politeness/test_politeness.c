@@ -15,23 +15,23 @@
 
 static polite *open_polite(int64_t delay, unsigned per_host)
 {
-    polite *of;
-    assert_int_equal(polite_open(&of, &(polite_options){.delay = delay, .per_host = per_host}), VIDI_OK);
-    return of;
+    polite *polite;
+    assert_int_equal(polite_open(&polite, &(polite_options){.delay = delay, .per_host = per_host}), VIDI_OK);
+    return polite;
 }
 
-static polite_queue *add_wanting(polite *of, uint64_t name, uint64_t address, const char *item)
+static polite_queue *add_wanting(polite *polite, uint64_t name, uint64_t address, const char *item)
 {
-    polite_queue *queue = polite_add(of, name, address, (void *)(uintptr_t)item);
+    polite_queue *queue = polite_add(polite, name, address, (void *)(uintptr_t)item);
     assert_non_null(queue);
-    polite_want(of, queue, true);
+    polite_want(polite, queue, true);
     return queue;
 }
 
 /* The item of the next turn; "-": none. */
-static const char *next(polite *of, int64_t now)
+static const char *next(polite *polite, int64_t now)
 {
-    const char *item = polite_next(of, now);
+    const char *item = polite_next(polite, now);
     return item ? item : "-";
 }
 
@@ -40,28 +40,28 @@ static const char *next(polite *of, int64_t now)
 static void a_queue_gets_turns_only_while_it_wants_them(void **state)
 {
     (void)state;
-    polite *of = open_polite(-1, 1);
-    assert_string_equal(next(of, 0), "-");
-    assert_true(polite_when(of) == INT64_MAX);
+    polite *polite = open_polite(-1, 1);
+    assert_string_equal(next(polite, 0), "-");
+    assert_true(polite_when(polite) == INT64_MAX);
     static char item[] = "a";
-    polite_queue *a = polite_add(of, 1, 1, item);
-    assert_string_equal(next(of, 0), "-");
-    assert_true(polite_when(of) == INT64_MAX);
-    polite_want(of, a, true);
-    polite_want(of, a, true);
-    assert_int_equal(polite_wanting(of), 1);
-    assert_int_equal(polite_waiting(of), 1);
-    assert_int_equal(polite_when(of), 0);
-    assert_string_equal(next(of, 5), "a");
-    assert_int_equal(polite_wanting(of), 1);
-    assert_int_equal(polite_waiting(of), 0);
-    assert_string_equal(next(of, 5000), "-");
-    assert_true(polite_when(of) == INT64_MAX);
-    polite_want(of, a, false);
-    polite_done(of, a, 5000, 4995);
-    assert_string_equal(next(of, 1000000), "-");
-    assert_int_equal(polite_wanting(of), 0);
-    polite_close(of);
+    polite_queue *a = polite_add(polite, 1, 1, item);
+    assert_string_equal(next(polite, 0), "-");
+    assert_true(polite_when(polite) == INT64_MAX);
+    polite_want(polite, a, true);
+    polite_want(polite, a, true);
+    assert_int_equal(polite_wanting(polite), 1);
+    assert_int_equal(polite_waiting(polite), 1);
+    assert_int_equal(polite_when(polite), 0);
+    assert_string_equal(next(polite, 5), "a");
+    assert_int_equal(polite_wanting(polite), 1);
+    assert_int_equal(polite_waiting(polite), 0);
+    assert_string_equal(next(polite, 5000), "-");
+    assert_true(polite_when(polite) == INT64_MAX);
+    polite_want(polite, a, false);
+    polite_done(polite, a, 5000, 4995);
+    assert_string_equal(next(polite, 1000000), "-");
+    assert_int_equal(polite_wanting(polite), 0);
+    polite_close(polite);
     polite_close(NULL);
 }
 
@@ -77,109 +77,109 @@ static void the_delay_is_a_second_or_five_times_the_response_time(void **state)
         {20, 0, 9000, 20},      {20, 10, 9000, 20},        {-1, 0, -5, 1000},    {-1, -7, 0, 1000},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        polite *of = open_polite(cases[i].delay, 0);
-        polite_queue *a = add_wanting(of, 1, 1, "a");
-        polite_crawl_delay(of, a, cases[i].crawl_delay);
-        assert_string_equal(next(of, 100), "a");
-        polite_done(of, a, 400, cases[i].took);
-        check(polite_when(of) == 400 + cases[i].gap, "case %zu: %lld", i, (long long)polite_when(of));
+        polite *polite = open_polite(cases[i].delay, 0);
+        polite_queue *a = add_wanting(polite, 1, 1, "a");
+        polite_crawl_delay(polite, a, cases[i].crawl_delay);
+        assert_string_equal(next(polite, 100), "a");
+        polite_done(polite, a, 400, cases[i].took);
+        check(polite_when(polite) == 400 + cases[i].gap, "case %zu: %lld", i, (long long)polite_when(polite));
         if (cases[i].gap)
-            assert_string_equal(next(of, 400 + cases[i].gap - 1), "-");
-        assert_string_equal(next(of, 400 + cases[i].gap), "a");
-        polite_close(of);
+            assert_string_equal(next(polite, 400 + cases[i].gap - 1), "-");
+        assert_string_equal(next(polite, 400 + cases[i].gap), "a");
+        polite_close(polite);
     }
 }
 
 static void a_crawl_delay_that_comes_with_robots_txt_counts_at_once(void **state)
 {
     (void)state;
-    polite *of = open_polite(-1, 1);
-    polite_queue *a = add_wanting(of, 1, 1, "a");
-    assert_string_equal(next(of, 0), "a");
-    polite_done(of, a, 100, 100);
-    polite_crawl_delay(of, a, 7000);
-    assert_int_equal(polite_when(of), 7100);
-    assert_int_equal(polite_when_queue(of, a), 7100);
-    polite_close(of);
+    polite *polite = open_polite(-1, 1);
+    polite_queue *a = add_wanting(polite, 1, 1, "a");
+    assert_string_equal(next(polite, 0), "a");
+    polite_done(polite, a, 100, 100);
+    polite_crawl_delay(polite, a, 7000);
+    assert_int_equal(polite_when(polite), 7100);
+    assert_int_equal(polite_when_queue(polite, a), 7100);
+    polite_close(polite);
 }
 
 static void names_and_addresses_share_their_turns(void **state)
 {
     (void)state;
-    polite *of = open_polite(-1, 1);
-    polite_queue *a = add_wanting(of, 1, 1, "name 1, address 1");
-    add_wanting(of, 1, 2, "name 1, address 2");
-    add_wanting(of, 2, 1, "name 2, address 1");
-    polite_queue *d = add_wanting(of, 2, 2, "name 2, address 2");
-    assert_string_equal(next(of, 0), "name 1, address 1");
-    assert_string_equal(next(of, 0), "name 2, address 2");
-    assert_string_equal(next(of, 0), "-");
-    polite_done(of, a, 10, 10);
-    polite_want(of, a, false);
-    assert_string_equal(next(of, 9999), "-");
-    assert_true(polite_when(of) == INT64_MAX);
-    polite_done(of, d, 10000, 0);
-    assert_int_equal(polite_when(of), 11000);
-    assert_string_equal(next(of, 11000), "name 1, address 2");
-    assert_string_equal(next(of, 11000), "name 2, address 1");
-    polite_close(of);
+    polite *polite = open_polite(-1, 1);
+    polite_queue *a = add_wanting(polite, 1, 1, "name 1, address 1");
+    add_wanting(polite, 1, 2, "name 1, address 2");
+    add_wanting(polite, 2, 1, "name 2, address 1");
+    polite_queue *d = add_wanting(polite, 2, 2, "name 2, address 2");
+    assert_string_equal(next(polite, 0), "name 1, address 1");
+    assert_string_equal(next(polite, 0), "name 2, address 2");
+    assert_string_equal(next(polite, 0), "-");
+    polite_done(polite, a, 10, 10);
+    polite_want(polite, a, false);
+    assert_string_equal(next(polite, 9999), "-");
+    assert_true(polite_when(polite) == INT64_MAX);
+    polite_done(polite, d, 10000, 0);
+    assert_int_equal(polite_when(polite), 11000);
+    assert_string_equal(next(polite, 11000), "name 1, address 2");
+    assert_string_equal(next(polite, 11000), "name 2, address 1");
+    polite_close(polite);
 }
 
 static void a_back_off_holds_name_and_address_and_is_never_shortened(void **state)
 {
     (void)state;
-    polite *of = open_polite(0, 1);
-    polite_queue *a = add_wanting(of, 1, 1, "a");
-    add_wanting(of, 1, 2, "same name");
-    add_wanting(of, 2, 1, "same address");
-    polite_back_off(of, a, 50000);
-    polite_back_off(of, a, 30000);
-    assert_string_equal(next(of, 49999), "-");
-    assert_int_equal(polite_when(of), 50000);
-    assert_string_equal(next(of, 50000), "same name");
-    assert_string_equal(next(of, 50000), "same address");
-    assert_string_equal(next(of, 50000), "-");
-    polite_close(of);
-    of = open_polite(0, 1);
-    polite_back_off(of, add_wanting(of, 1, 1, "a"), INT64_MAX);
-    assert_true(polite_when(of) == INT64_MAX);
-    assert_string_equal(next(of, INT64_MAX - 1), "-");
-    polite_close(of);
+    polite *polite = open_polite(0, 1);
+    polite_queue *a = add_wanting(polite, 1, 1, "a");
+    add_wanting(polite, 1, 2, "same name");
+    add_wanting(polite, 2, 1, "same address");
+    polite_back_off(polite, a, 50000);
+    polite_back_off(polite, a, 30000);
+    assert_string_equal(next(polite, 49999), "-");
+    assert_int_equal(polite_when(polite), 50000);
+    assert_string_equal(next(polite, 50000), "same name");
+    assert_string_equal(next(polite, 50000), "same address");
+    assert_string_equal(next(polite, 50000), "-");
+    polite_close(polite);
+    polite = open_polite(0, 1);
+    polite_back_off(polite, add_wanting(polite, 1, 1, "a"), INT64_MAX);
+    assert_true(polite_when(polite) == INT64_MAX);
+    assert_string_equal(next(polite, INT64_MAX - 1), "-");
+    polite_close(polite);
 }
 
 static void several_at_a_time_begin_one_after_the_other(void **state)
 {
     (void)state;
-    polite *of = open_polite(200, 2);
-    polite_queue *a = add_wanting(of, 1, 1, "a");
-    assert_string_equal(next(of, 0), "a");
-    assert_string_equal(next(of, 199), "-");
-    assert_int_equal(polite_when(of), 200);
-    assert_string_equal(next(of, 200), "a");
-    assert_true(polite_when(of) == INT64_MAX);
-    polite_done(of, a, 300, 300);
-    assert_int_equal(polite_when(of), 500);
-    polite_close(of);
-    of = open_polite(0, 3);
-    add_wanting(of, 1, 1, "a");
+    polite *polite = open_polite(200, 2);
+    polite_queue *a = add_wanting(polite, 1, 1, "a");
+    assert_string_equal(next(polite, 0), "a");
+    assert_string_equal(next(polite, 199), "-");
+    assert_int_equal(polite_when(polite), 200);
+    assert_string_equal(next(polite, 200), "a");
+    assert_true(polite_when(polite) == INT64_MAX);
+    polite_done(polite, a, 300, 300);
+    assert_int_equal(polite_when(polite), 500);
+    polite_close(polite);
+    polite = open_polite(0, 3);
+    add_wanting(polite, 1, 1, "a");
     for (int i = 0; i < 3; i++)
-        assert_string_equal(next(of, 0), "a");
-    assert_string_equal(next(of, 0), "-");
-    polite_close(of);
+        assert_string_equal(next(polite, 0), "a");
+    assert_string_equal(next(polite, 0), "-");
+    polite_close(polite);
 }
 
 static void a_turn_that_is_returned_leaves_no_trace(void **state)
 {
     (void)state;
-    polite *of = open_polite(1000, 2);
-    polite_queue *a = add_wanting(of, 1, 1, "a");
-    assert_string_equal(next(of, 0), "a");
-    polite_return(of, a);
-    assert_int_equal(polite_waiting(of), 1);
-    assert_string_equal(next(of, 0), "a");
-    assert_string_equal(next(of, 0), "-");
-    assert_int_equal(polite_when(of), 1000);
-    polite_close(of);
+    polite *polite = open_polite(1000, 2);
+    polite_queue *a = add_wanting(polite, 1, 1, "a");
+    assert_string_equal(next(polite, 0), "a");
+    polite_return(polite, a);
+    assert_int_equal(polite_waiting(polite), 1);
+    assert_string_equal(next(polite, 0), "a");
+    assert_string_equal(next(polite, 0), "-");
+    assert_int_equal(polite_when(polite), 1000);
+    polite_close(polite);
 }
 
 static void the_longest_waiting_goes_first(void **state)
@@ -187,19 +187,19 @@ static void the_longest_waiting_goes_first(void **state)
     (void)state;
     enum { NAMES = 100 };
     static char items[NAMES][8];
-    polite *of = open_polite(-1, 1);
+    polite *polite = open_polite(-1, 1);
     polite_queue *queues[NAMES];
     for (size_t i = 0; i < NAMES; i++) {
         sprintf(items[i], "%zu", i);
-        queues[i] = add_wanting(of, i % 50, 7, items[i]);
+        queues[i] = add_wanting(polite, i % 50, 7, items[i]);
     }
     int64_t now = 0;
     for (size_t i = 0; i < 5 * NAMES; i++) {
-        assert_string_equal(next(of, now), items[i % NAMES]);
-        polite_done(of, queues[i % NAMES], now, 0);
-        now = polite_when(of);
+        assert_string_equal(next(polite, now), items[i % NAMES]);
+        polite_done(polite, queues[i % NAMES], now, 0);
+        now = polite_when(polite);
     }
-    polite_close(of);
+    polite_close(polite);
 }
 
 /* At each turn a name that was never asked before joins those that wait for an address. Each gets its turn after those that
@@ -212,22 +212,22 @@ static void newcomers_do_not_overtake(void **state)
         polite_queue *queue;
         size_t joined, before;
     } line[TURNS];
-    polite *of = open_polite(-1, 1);
+    polite *polite = open_polite(-1, 1);
     int64_t now = 0;
     for (size_t turn = 0; turn < TURNS; turn++) {
-        line[turn].queue = polite_add(of, turn, 7, &line[turn]);
-        polite_want(of, line[turn].queue, true);
+        line[turn].queue = polite_add(polite, turn, 7, &line[turn]);
+        polite_want(polite, line[turn].queue, true);
         line[turn].joined = turn;
         line[turn].before = turn;
-        size_t served = (size_t)((char *)polite_next(of, now) - (char *)line) / sizeof line[0];
+        size_t served = (size_t)((char *)polite_next(polite, now) - (char *)line) / sizeof line[0];
         size_t waited = turn - line[served].joined;
         check(waited <= line[served].before + 1, "waited for %zu turns, not %zu", waited, line[served].before);
         line[served].joined = turn;
         line[served].before = turn + 1;
-        polite_done(of, line[served].queue, now, 0);
-        now = polite_when(of);
+        polite_done(polite, line[served].queue, now, 0);
+        now = polite_when(polite);
     }
-    polite_close(of);
+    polite_close(polite);
 }
 
 /* ---- memory ---- */
@@ -235,59 +235,59 @@ static void newcomers_do_not_overtake(void **state)
 static void what_has_to_be_waited_for_outlives_its_queues_and_not_longer(void **state)
 {
     (void)state;
-    polite *of = open_polite(-1, 1);
-    polite_queue *a = add_wanting(of, 1, 1, "a");
-    assert_string_equal(next(of, 0), "a");
-    polite_done(of, a, 0, 0);
-    polite_back_off(of, a, 60000);
-    polite_remove(of, a);
-    assert_int_equal(polite_known(of), 2);
-    assert_true(polite_when(of) == INT64_MAX);
-    a = add_wanting(of, 1, 2, "a");
-    assert_int_equal(polite_when(of), 60000);
-    polite_remove(of, a);
-    assert_string_equal(next(of, 59999), "-");
-    assert_int_equal(polite_known(of), 2);
-    assert_string_equal(next(of, 60000), "-");
-    assert_int_equal(polite_known(of), 0);
+    polite *polite = open_polite(-1, 1);
+    polite_queue *a = add_wanting(polite, 1, 1, "a");
+    assert_string_equal(next(polite, 0), "a");
+    polite_done(polite, a, 0, 0);
+    polite_back_off(polite, a, 60000);
+    polite_remove(polite, a);
+    assert_int_equal(polite_known(polite), 2);
+    assert_true(polite_when(polite) == INT64_MAX);
+    a = add_wanting(polite, 1, 2, "a");
+    assert_int_equal(polite_when(polite), 60000);
+    polite_remove(polite, a);
+    assert_string_equal(next(polite, 59999), "-");
+    assert_int_equal(polite_known(polite), 2);
+    assert_string_equal(next(polite, 60000), "-");
+    assert_int_equal(polite_known(polite), 0);
     for (uint64_t i = 0; i < 10000; i++) {
         int64_t now = 60000 + (int64_t)i;
-        a = add_wanting(of, i, i, "a");
-        assert_string_equal(next(of, now), "a");
-        polite_done(of, a, now, 0);
-        polite_remove(of, a);
-        assert_true(polite_known(of) <= 2 * 1001);
+        a = add_wanting(polite, i, i, "a");
+        assert_string_equal(next(polite, now), "a");
+        polite_done(polite, a, now, 0);
+        polite_remove(polite, a);
+        assert_true(polite_known(polite) <= 2 * 1001);
     }
-    polite_close(of);
+    polite_close(polite);
 }
 
 static void without_memory_nothing_is_added_and_nothing_changes(void **state)
 {
     (void)state;
-    polite *of;
+    polite *polite;
     countdown = 0;
-    assert_int_equal(polite_open(&of, &(polite_options){0}), VIDI_EMEMORY);
-    assert_null(of);
-    of = open_polite(-1, 1);
-    polite_queue *a = add_wanting(of, 1, 1, "a"), *b = NULL;
-    polite_back_off(of, a, 1000);
-    polite_remove(of, a);
+    assert_int_equal(polite_open(&polite, &(polite_options){0}), VIDI_EMEMORY);
+    assert_null(polite);
+    polite = open_polite(-1, 1);
+    polite_queue *a = add_wanting(polite, 1, 1, "a"), *b = NULL;
+    polite_back_off(polite, a, 1000);
+    polite_remove(polite, a);
     long failed = 0;
     for (uint64_t i = 0; i < 64; i++) {
-        size_t known = polite_known(of);
+        size_t known = polite_known(polite);
         for (long at = 0; !b; at++) {
             countdown = at;
-            b = polite_add(of, i, 1000 - i / 2, &of);
+            b = polite_add(polite, i, 1000 - i / 2, &polite);
             failed += !b;
             if (!b)
-                assert_int_equal(polite_known(of), known);
+                assert_int_equal(polite_known(polite), known);
         }
         countdown = -1;
-        polite_want(of, b, true);
+        polite_want(polite, b, true);
         b = NULL;
     }
     assert_true(failed > 64 * 2);
-    polite_close(of);
+    polite_close(polite);
 }
 
 /* ---- random crawls ---- */
@@ -295,7 +295,7 @@ static void without_memory_nothing_is_added_and_nothing_changes(void **state)
 enum { MOST_RUNNING = 512 };
 
 typedef struct crawl {
-    polite *of;
+    polite *polite;
     polite_log log;
     test_random random;
     int64_t now;
@@ -325,7 +325,7 @@ static void add(crawl *c)
     size_t queue = c->queue_count;
     if (queue == LOG_QUEUES)
         return;
-    c->queues[queue].queue = polite_add(c->of, name, 1000 + address, &c->queues[queue]);
+    c->queues[queue].queue = polite_add(c->polite, name, 1000 + address, &c->queues[queue]);
     assert_non_null(c->queues[queue].queue);
     c->queue_count++;
     log_append(&c->log, (log_event){LOG_ADD, c->now, queue, name, address, 0});
@@ -333,7 +333,7 @@ static void add(crawl *c)
 
 static void want(crawl *c, size_t queue, bool wants)
 {
-    polite_want(c->of, c->queues[queue].queue, wants);
+    polite_want(c->polite, c->queues[queue].queue, wants);
     c->queues[queue].wants = wants;
     note(c, LOG_WANT, queue, wants);
 }
@@ -348,25 +348,25 @@ static void happen(crawl *c, size_t queue)
     case 1:
         if (c->queues[queue].running || test_below(&c->random, 3))
             break;
-        polite_remove(c->of, it);
+        polite_remove(c->polite, it);
         c->queues[queue].queue = NULL;
         c->queues[queue].wants = false;
         note(c, LOG_REMOVE, queue, 0);
         break;
     case 2:
         span = test_below(&c->random, 4) ? 0 : (int64_t)test_below(&c->random, 4000);
-        polite_crawl_delay(c->of, it, span);
+        polite_crawl_delay(c->polite, it, span);
         note(c, LOG_CRAWL_DELAY, queue, span);
         break;
     case 3:
         if (test_below(&c->random, 10))
             break;
         span = c->now + (int64_t)test_below(&c->random, 20000);
-        polite_back_off(c->of, it, span);
+        polite_back_off(c->polite, it, span);
         note(c, LOG_BACK_OFF, queue, span);
         break;
     case 4:
-        note(c, LOG_LOOK, queue, polite_when_queue(c->of, it));
+        note(c, LOG_LOOK, queue, polite_when_queue(c->polite, it));
         break;
     case 0:
         add(c);
@@ -382,7 +382,7 @@ static void start(crawl *c, size_t queue)
 
     note(c, LOG_START, queue, 0);
     if (c->running_count == MOST_RUNNING || !test_below(&c->random, 20)) {
-        polite_return(c->of, c->queues[queue].queue);
+        polite_return(c->polite, c->queues[queue].queue);
         note(c, LOG_RETURN, queue, 0);
         want(c, queue, false);
         return;
@@ -402,7 +402,7 @@ static void end_those_that_are_over(crawl *c)
         }
         size_t queue = c->running[i].queue;
         int64_t took = c->now - c->running[i].begin;
-        polite_done(c->of, c->queues[queue].queue, c->now, took);
+        polite_done(c->polite, c->queues[queue].queue, c->now, took);
         note(c, LOG_END, queue, took);
         c->queues[queue].running--;
         c->running[i] = c->running[--c->running_count];
@@ -412,7 +412,7 @@ static void end_those_that_are_over(crawl *c)
 /* To the next moment at which something can change, or not quite so far. */
 static void let_time_pass(crawl *c)
 {
-    int64_t to = polite_when(c->of);
+    int64_t to = polite_when(c->polite);
     for (size_t i = 0; i < c->running_count; i++)
         if (c->running[i].end < to)
             to = c->running[i].end;
@@ -428,15 +428,15 @@ static void check_counts(const crawl *c)
         wanting += c->queues[i].wants;
         waiting += c->queues[i].wants && c->queues[i].running == 0;
     }
-    assert_int_equal(polite_wanting(c->of), wanting);
-    assert_int_equal(polite_waiting(c->of), waiting);
+    assert_int_equal(polite_wanting(c->polite), wanting);
+    assert_int_equal(polite_waiting(c->polite), waiting);
 }
 
 /* The caller frees the log. */
 static polite_log run(uint64_t seed, polite_options options, size_t names, size_t addresses, size_t steps)
 {
     crawl *c = calloc(1, sizeof *c);
-    c->of = open_polite(options.delay, options.per_host);
+    c->polite = open_polite(options.delay, options.per_host);
     c->log.options = options;
     c->random.state = seed;
     c->names = names;
@@ -446,14 +446,14 @@ static polite_log run(uint64_t seed, polite_options options, size_t names, size_
     for (size_t step = 0; step < steps; step++) {
         for (size_t i = test_below(&c->random, 3); i > 0; i--)
             happen(c, c->queue_count ? test_below(&c->random, c->queue_count) : 0);
-        for (char *item; (item = polite_next(c->of, c->now));)
+        for (char *item; (item = polite_next(c->polite, c->now));)
             start(c, (size_t)(item - (char *)c->queues) / sizeof c->queues[0]);
-        note(c, LOG_IDLE, 0, polite_when(c->of));
+        note(c, LOG_IDLE, 0, polite_when(c->polite));
         check_counts(c);
         let_time_pass(c);
         end_those_that_are_over(c);
     }
-    polite_close(c->of);
+    polite_close(c->polite);
     polite_log log = c->log;
     free(c);
     return log;

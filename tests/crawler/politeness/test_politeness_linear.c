@@ -61,15 +61,15 @@ static void called(void)
 /* Turns, four at a time, among queues that share names and addresses. */
 static void crawl(size_t names, size_t addresses, int64_t delay)
 {
-    polite *of;
-    assert_int_equal(polite_open(&of, &(polite_options){.delay = delay, .per_host = 1}), VIDI_OK);
+    polite *polite;
+    assert_int_equal(polite_open(&polite, &(polite_options){.delay = delay, .per_host = 1}), VIDI_OK);
     polite_queue **queues = calloc(QUEUES, sizeof *queues);
     for (size_t i = 0; i < QUEUES; i++) {
         work = 0;
-        queues[i] = polite_add(of, i % names, i % names % addresses, &queues[i]);
+        queues[i] = polite_add(polite, i % names, i % names % addresses, &queues[i]);
         called();
         assert_non_null(queues[i]);
-        polite_want(of, queues[i], true);
+        polite_want(polite, queues[i], true);
         called();
     }
     int64_t now = 0;
@@ -77,18 +77,18 @@ static void crawl(size_t names, size_t addresses, int64_t delay)
     size_t count = 0;
     for (size_t i = 0; i < 2 * QUEUES; i++) {
         work = 0;
-        while (count < 4 && (running[count] = polite_next(of, now))) {
+        while (count < 4 && (running[count] = polite_next(polite, now))) {
             count++;
             called();
         }
         called();
-        int64_t when = polite_when(of);
+        int64_t when = polite_when(polite);
         called();
         if (count > 0) {
-            polite_done(of, *running[--count], now, (int64_t)(i % 300));
+            polite_done(polite, *running[--count], now, (int64_t)(i % 300));
             called();
             if (i % 100 == 0)
-                polite_back_off(of, *running[count], now + 30000);
+                polite_back_off(polite, *running[count], now + 30000);
             called();
         } else if (when < INT64_MAX) {
             now = when;
@@ -98,12 +98,12 @@ static void crawl(size_t names, size_t addresses, int64_t delay)
         work = 0;
         for (size_t j = 0; j < count; j++)
             if (running[j] == &queues[i])
-                polite_return(of, queues[i]);
-        polite_remove(of, queues[i]);
+                polite_return(polite, queues[i]);
+        polite_remove(polite, queues[i]);
         called();
     }
     free(queues);
-    polite_close(of);
+    polite_close(polite);
 }
 
 static void every_call_is_cheap_whoever_shares_what(void **state)

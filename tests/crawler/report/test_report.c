@@ -99,10 +99,10 @@ static void add_edge(made *crawl, uint64_t page, const char *url, const char *te
 static report *look(const made *crawl)
 {
     char why[512];
-    report *of;
-    int error = report_open(&of, crawl->folder.path, why);
+    report *report;
+    int error = report_open(&report, crawl->folder.path, why);
     check(error == VIDI_OK, "%s", error ? why : "");
-    return of;
+    return report;
 }
 
 /* ---- what is broken, as text ---- */
@@ -125,18 +125,18 @@ static int put_referrer(void *context, const report_referrer *from)
 static void check_broken(const made *crawl, const char *expected)
 {
     bytes text = {0};
-    report *of = look(crawl);
+    report *report = look(crawl);
     report_visitor visitor = {put_broken, put_referrer, &text};
 
     for (int again = 0; again < 2; again++) { /* it can be asked twice */
         text.len = 0;
-        int error = report_broken_links(of, &visitor);
-        check(error == VIDI_OK, "%s", report_error(of));
+        int error = report_broken_links(report, &visitor);
+        check(error == VIDI_OK, "%s", report_error(report));
         assert_int_equal(bytes_append(&text, "", 1), VIDI_OK);
         assert_string_equal(text.ptr, expected);
     }
     bytes_free(&text);
-    report_close(of);
+    report_close(report);
 }
 
 /* ---- judging ---- */
@@ -191,8 +191,8 @@ static void totals_are_those_of_the_rows(void **state)
     assert_int_equal(db_set_text(crawl.db, "kind", str("fingerprint")), VIDI_OK);
     commit(&crawl);
 
-    report *of = look(&crawl);
-    assert_int_equal(report_total(of, &totals), VIDI_OK);
+    report *report = look(&crawl);
+    assert_int_equal(report_total(report, &totals), VIDI_OK);
     assert_int_equal(totals.rows.urls, 8);
     assert_int_equal(totals.rows.queue, 1);
     assert_int_equal(totals.broken, 3);
@@ -206,13 +206,13 @@ static void totals_are_those_of_the_rows(void **state)
 
     /* The crawl goes on; the next look sees what it has committed, and nothing else. */
     add(&crawl, "http://h/new", 1, 404, NULL);
-    assert_int_equal(report_total(of, &totals), VIDI_OK);
+    assert_int_equal(report_total(report, &totals), VIDI_OK);
     assert_int_equal(totals.broken, 3);
     commit(&crawl);
-    assert_int_equal(report_total(of, &totals), VIDI_OK);
+    assert_int_equal(report_total(report, &totals), VIDI_OK);
     assert_int_equal(totals.broken, 4);
     assert_int_equal(totals.rows.urls, 9);
-    report_close(of);
+    report_close(report);
     destroy(&crawl);
 }
 
@@ -224,12 +224,12 @@ static void what_the_crawl_has_not_written_yet_is_nothing(void **state)
 
     make(&crawl);
     commit(&crawl);
-    report *of = look(&crawl);
-    assert_int_equal(report_total(of, &totals), VIDI_OK);
+    report *report = look(&crawl);
+    assert_int_equal(report_total(report, &totals), VIDI_OK);
     assert_int_equal(totals.rows.urls, 0);
     assert_true(totals.seconds == 0 && totals.expected_lost == 0);
     assert_string_equal(totals.kind, "");
-    report_close(of);
+    report_close(report);
     check_broken(&crawl, "");
     destroy(&crawl);
 }
@@ -239,15 +239,15 @@ static void a_folder_without_a_crawl_is_an_error(void **state)
     (void)state;
     test_scratch folder;
     char why[512];
-    report *of;
+    report *report;
 
     test_scratch_make(&folder);
-    assert_int_not_equal(report_open(&of, folder.path, why), VIDI_OK);
-    assert_null(of);
+    assert_int_not_equal(report_open(&report, folder.path, why), VIDI_OK);
+    assert_null(report);
     assert_non_null(strstr(why, "crawl.db"));
     assert_false(test_file_exists(&folder, "crawl.db"));
     test_file_save(&folder, "crawl.db", "not a database, but long enough to be taken for one", 50);
-    assert_int_not_equal(report_open(&of, folder.path, why), VIDI_OK);
+    assert_int_not_equal(report_open(&report, folder.path, why), VIDI_OK);
     assert_non_null(strstr(why, "crawl.db"));
     test_scratch_remove(&folder);
 }
@@ -263,10 +263,10 @@ static void a_damaged_secret_is_an_error(void **state)
         make(&crawl);
         assert_int_equal(db_set_text(crawl.db, "secret", str(bad[i])), VIDI_OK);
         commit(&crawl);
-        report *of = look(&crawl);
-        assert_int_equal(report_broken_links(of, &visitor), VIDI_EDAMAGED);
-        assert_non_null(strstr(report_error(of), "secret"));
-        report_close(of);
+        report *report = look(&crawl);
+        assert_int_equal(report_broken_links(report, &visitor), VIDI_EDAMAGED);
+        assert_non_null(strstr(report_error(report), "secret"));
+        report_close(report);
         destroy(&crawl);
     }
 }
@@ -374,9 +374,9 @@ typedef struct ending {
 
 static int end_broken(void *context, const report_broken *url)
 {
-    ending *of = context;
+    ending *ending = context;
     (void)url;
-    return ++of->calls == of->end_at ? 42 : 0;
+    return ++ending->calls == ending->end_at ? 42 : 0;
 }
 
 static int end_referrer(void *context, const report_referrer *from)
@@ -401,14 +401,14 @@ static void a_visitor_can_end_the_walk(void **state)
     add(&crawl, "http://h/gone", home, 404, NULL);
     add(&crawl, "http://h/gone2", home, 404, NULL);
     commit(&crawl);
-    report *of = look(&crawl);
+    report *report = look(&crawl);
     for (int at = 1; at <= 4; at++) {
         ending end = {0, at};
         report_visitor visitor = {end_broken, end_referrer, &end};
-        assert_int_equal(report_broken_links(of, &visitor), 42);
+        assert_int_equal(report_broken_links(report, &visitor), 42);
         assert_int_equal(end.calls, at);
     }
-    report_close(of);
+    report_close(report);
     destroy(&crawl);
 }
 
@@ -455,14 +455,14 @@ static void a_large_report_takes_linear_time(void **state)
         add_edge(&crawl, home, url, "y");
     }
     commit(&crawl);
-    report *of = look(&crawl);
+    report *report = look(&crawl);
     report_visitor visitor = {count_broken, count_referrer, counts};
-    sqlite3_progress_handler(db_sqlite(report_db(of)), 1000, count_steps, &steps);
-    assert_int_equal(report_broken_links(of, &visitor), VIDI_OK);
+    sqlite3_progress_handler(db_sqlite(report_db(report)), 1000, count_steps, &steps);
+    assert_int_equal(report_broken_links(report, &visitor), VIDI_OK);
     assert_int_equal(counts[0], BROKEN);
     assert_int_equal(counts[1], BROKEN + CHAIN);
     check(steps > 0 && steps < 300 * (uint64_t)(BROKEN + CHAIN), "%llu steps", (unsigned long long)steps);
-    report_close(of);
+    report_close(report);
     destroy(&crawl);
 }
 
@@ -501,8 +501,8 @@ static void the_index_has_a_line_for_each_stored_page_sorted(void **state)
     add_stored(&crawl, "http://example.org/b", "image/png", 200, 1700000000000, "vidi-00000.warc.gz");
     add_url(&crawl, "http://example.org/queued", 0, 0);
     commit(&crawl);
-    report *of = look(&crawl);
-    assert_int_equal(report_cdxj(of, put_line, &text), VIDI_OK);
+    report *report = look(&crawl);
+    assert_int_equal(report_cdxj(report, put_line, &text), VIDI_OK);
     assert_int_equal(bytes_append(&text, "", 1), VIDI_OK);
 #define DIGEST "\"digest\": \"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\""
     assert_string_equal(
@@ -521,9 +521,9 @@ static void the_index_has_a_line_for_each_stored_page_sorted(void **state)
         ", \"length\": \"11\", \"offset\": \"100\", \"filename\": \"vidi-00000.warc.gz\"}\n");
     bytes_free(&text);
     ending end = {0, 2};
-    assert_int_equal(report_cdxj(of, end_line, &end), 42);
+    assert_int_equal(report_cdxj(report, end_line, &end), 42);
     assert_int_equal(end.calls, 2);
-    report_close(of);
+    report_close(report);
     destroy(&crawl);
 }
 
@@ -534,14 +534,14 @@ typedef struct sorted {
 
 static int compare_line(void *context, vidi_str text)
 {
-    sorted *of = context;
+    sorted *sorted = context;
 
-    assert_true(text.len < sizeof of->last && text.ptr[text.len - 1] == '\n');
+    assert_true(text.len < sizeof sorted->last && text.ptr[text.len - 1] == '\n');
     assert_null(memchr(text.ptr, '\n', text.len - 1));
-    assert_true(strcmp(of->last, text.ptr) <= 0);
-    memcpy(of->last, text.ptr, text.len);
-    of->last[text.len] = 0;
-    of->lines++;
+    assert_true(strcmp(sorted->last, text.ptr) <= 0);
+    memcpy(sorted->last, text.ptr, text.len);
+    sorted->last[text.len] = 0;
+    sorted->lines++;
     return 0;
 }
 
@@ -552,7 +552,7 @@ static void lines_are_sorted_by_their_bytes(void **state)
     enum { PAGES = 5000 };
     made crawl;
     char url[100];
-    sorted of = {0};
+    sorted sorted = {0};
 
     make(&crawl);
     for (unsigned i = 0; i < PAGES; i++) {
@@ -564,8 +564,8 @@ static void lines_are_sorted_by_their_bytes(void **state)
     add_stored(&crawl, "not a URL\n\xFF", "text/html", 200, 0, "vidi-00000.warc.gz");
     commit(&crawl);
     report *from = look(&crawl);
-    assert_int_equal(report_cdxj(from, compare_line, &of), VIDI_OK);
-    assert_int_equal(of.lines, PAGES + 1);
+    assert_int_equal(report_cdxj(from, compare_line, &sorted), VIDI_OK);
+    assert_int_equal(sorted.lines, PAGES + 1);
     report_close(from);
     destroy(&crawl);
 }

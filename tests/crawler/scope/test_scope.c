@@ -27,9 +27,9 @@ static scope *opened(const scope_options *options, const char *seed)
 
 static scope_verdict verdict_of(const scope_options *options, const char *seed, const char *url)
 {
-    scope *of = opened(options, seed);
-    scope_verdict verdict = scope_check(of, text_of(url));
-    scope_close(of);
+    scope *scope = opened(options, seed);
+    scope_verdict verdict = scope_check(scope, text_of(url));
+    scope_close(scope);
     return verdict;
 }
 
@@ -200,11 +200,11 @@ static void a_seed_is_in_scope_whatever_the_limits_say(void **state)
                                      {.max_url = 5},
                                      {.reach = SCOPE_PREFIX, .exclude = all, .exclude_count = 1}};
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        scope *of = opened(&options[i], "http://a.org/x/x/x/x/?a-very-long-query#fragment");
-        assert_int_equal(scope_check(of, text_of(seed)), SCOPE_IN);
-        assert_int_equal(scope_check(of, text_of("http://a.org/x/x/x/x/?a-very-long-query#other")), SCOPE_IN);
-        assert_int_not_equal(scope_check(of, text_of("http://a.org/x/x/x/x/?another-long-query")), SCOPE_IN);
-        scope_close(of);
+        scope *scope = opened(&options[i], "http://a.org/x/x/x/x/?a-very-long-query#fragment");
+        assert_int_equal(scope_check(scope, text_of(seed)), SCOPE_IN);
+        assert_int_equal(scope_check(scope, text_of("http://a.org/x/x/x/x/?a-very-long-query#other")), SCOPE_IN);
+        assert_int_not_equal(scope_check(scope, text_of("http://a.org/x/x/x/x/?another-long-query")), SCOPE_IN);
+        scope_close(scope);
     }
 }
 
@@ -270,13 +270,13 @@ static void bad_ports_are_those_of_the_fetch_standard(void **state)
 static void secrets_go_to_the_origins_of_seeds_only(void **state)
 {
     (void)state;
-    scope *of = opened(&(scope_options){.reach = SCOPE_HOST}, "https://a.org/x");
-    assert_true(scope_is_seeds_origin(of, text_of("https://a.org/y")));
-    assert_false(scope_is_seeds_origin(of, text_of("http://a.org/x")));
-    assert_false(scope_is_seeds_origin(of, text_of("https://a.org:8443/x")));
-    assert_false(scope_is_seeds_origin(of, text_of("https://b.org/x")));
-    assert_false(scope_is_seeds_origin(of, text_of("data:,")));
-    scope_close(of);
+    scope *scope = opened(&(scope_options){.reach = SCOPE_HOST}, "https://a.org/x");
+    assert_true(scope_is_seeds_origin(scope, text_of("https://a.org/y")));
+    assert_false(scope_is_seeds_origin(scope, text_of("http://a.org/x")));
+    assert_false(scope_is_seeds_origin(scope, text_of("https://a.org:8443/x")));
+    assert_false(scope_is_seeds_origin(scope, text_of("https://b.org/x")));
+    assert_false(scope_is_seeds_origin(scope, text_of("data:,")));
+    scope_close(scope);
 }
 
 static void thousands_of_seeds_are_all_known(void **state)
@@ -291,20 +291,20 @@ static void thousands_of_seeds_are_all_known(void **state)
     }
     for (int reach = SCOPE_HOST; reach <= SCOPE_PREFIX; reach++) {
         scope_options options = {.reach = (scope_reach)reach, .seeds = seeds, .seed_count = SEEDS};
-        scope *of;
-        int error = scope_open(&of, &options);
+        scope *scope;
+        int error = scope_open(&scope, &options);
         if (reach == SCOPE_SITE && error)
             continue;
         assert_int_equal(error, VIDI_OK);
         for (int i = 0; i < SEEDS; i++) {
             char other[48];
-            assert_int_equal(scope_check(of, seeds[i]), SCOPE_IN);
+            assert_int_equal(scope_check(scope, seeds[i]), SCOPE_IN);
             sprintf(other, "https://h%d.org/d%d/other", i, i);
-            assert_int_equal(scope_check(of, text_of(other)), SCOPE_IN);
+            assert_int_equal(scope_check(scope, text_of(other)), SCOPE_IN);
             sprintf(other, "https://x%d.org/d%d/other", i, i);
-            assert_int_equal(scope_check(of, text_of(other)), SCOPE_OUT);
+            assert_int_equal(scope_check(scope, text_of(other)), SCOPE_OUT);
         }
-        scope_close(of);
+        scope_close(scope);
     }
 }
 
@@ -315,9 +315,9 @@ static void a_seed_that_is_not_an_http_url_is_refused(void **state)
     for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
         vidi_str seed = text_of(seeds[i]);
         scope_options options = {.seeds = &seed, .seed_count = 1};
-        scope *of;
-        assert_int_equal(scope_open(&of, &options), VIDI_EARGUMENT);
-        assert_null(of);
+        scope *scope;
+        assert_int_equal(scope_open(&scope, &options), VIDI_EARGUMENT);
+        assert_null(scope);
     }
     scope_close(NULL);
 }

@@ -29,17 +29,17 @@ static uint64_t work_of(const scope_options *options, const char *seed, const ch
 {
     scope_options with_seed = *options;
     vidi_str text = {seed, strlen(seed)};
-    scope *of;
+    scope *scope;
     with_seed.seeds = &text;
     with_seed.seed_count = 1;
-    if (scope_open(&of, &with_seed) != VIDI_OK) {
+    if (scope_open(&scope, &with_seed) != VIDI_OK) {
         assert_int_equal(options->reach, SCOPE_SITE); /* a build without libpsl */
         return 1;
     }
     work = 0;
-    scope_check(of, (vidi_str){url, strlen(url)});
+    scope_check(scope, (vidi_str){url, strlen(url)});
     uint64_t done = work;
-    scope_close(of);
+    scope_close(scope);
     assert_true(done > 0); /* else nobody counts */
     return done;
 }

@@ -78,21 +78,22 @@ static char *field_of(const char *from, const char *end, const char *name)
 }
 
 /* Finds the block; says what is wrong with the record, or NULL. */
-static const char *read_record(record *of)
+static const char *read_record(record *record)
 {
-    const char *text = of->text.at, *end = of->text.length ? memmem(text, of->text.length, "\r\n\r\n", 4) : NULL;
+    const char *text = record->text.at,
+               *end = record->text.length ? memmem(text, record->text.length, "\r\n\r\n", 4) : NULL;
     if (!end || strncmp(text, "WARC/1.1\r\n", 10) != 0)
         return "it does not begin like a record";
-    of->block = end + 4;
+    record->block = end + 4;
     char *length = field_of(text, end + 2, "Content-Length");
-    of->block_length = length ? strtoull(length, NULL, 10) : 0;
-    bool is_whole = length && of->text.length == (size_t)(of->block - text) + of->block_length + 4 &&
-                    memcmp(of->block + of->block_length, "\r\n\r\n", 4) == 0;
+    record->block_length = length ? strtoull(length, NULL, 10) : 0;
+    bool is_whole = length && record->text.length == (size_t)(record->block - text) + record->block_length + 4 &&
+                    memcmp(record->block + record->block_length, "\r\n\r\n", 4) == 0;
     free(length);
     return is_whole ? NULL : "its block is not as long as it says";
 }
 
-static void keep_response(check *self, const record *of, char *url, const char *digest)
+static void keep_response(check *self, const record *record, char *url, const char *digest)
 {
     if (self->count == self->room) {
         self->room = self->room * 2 + 256;
@@ -100,66 +101,68 @@ static void keep_response(check *self, const record *of, char *url, const char *
         if (!self->responses)
             exit(2);
     }
-    self->responses[self->count++] = (stored){.file = site_copy(of->file),
+    self->responses[self->count++] = (stored){.file = site_copy(record->file),
                                               .url = url,
                                               .digest = site_copy(digest),
-                                              .offset = of->offset,
-                                              .length = of->length};
+                                              .offset = record->offset,
+                                              .length = record->length};
 }
 
 /* Compares what the record says of its payload with its bytes. */
-static void check_response(check *self, const record *of, const char *fields_end)
+static void check_response(check *self, const record *record, const char *fields_end)
 {
     checker_report *report = self->report;
-    const char *end = memmem(of->block, of->block_length, "\r\n\r\n", 4);
-    char *url = field_of(of->text.at, fields_end, "WARC-Target-URI");
-    char *said = field_of(of->text.at, fields_end, "WARC-Payload-Digest");
+    const char *end = memmem(record->block, record->block_length, "\r\n\r\n", 4);
+    char *url = field_of(record->text.at, fields_end, "WARC-Target-URI");
+    char *said = field_of(record->text.at, fields_end, "WARC-Payload-Digest");
     char real[38] = "";
     report->responses++;
-    if (!end || !url || strncmp(of->block, "HTTP/1.", 7) != 0) {
-        fault(self, &report->bad_records, "%s at %llu is not a response", of->file, (unsigned long long)of->offset);
+    if (!end || !url || strncmp(record->block, "HTTP/1.", 7) != 0) {
+        fault(self, &report->bad_records, "%s at %llu is not a response", record->file,
+              (unsigned long long)record->offset);
         free(url);
         free(said);
         return;
     }
     const char *body = end + 4;
-    size_t length = of->block_length - (size_t)(body - of->block);
+    size_t length = record->block_length - (size_t)(body - record->block);
     warc_sha1((const unsigned char *)body, length, real);
     if (!said || strcmp(said, real) != 0)
-        fault(self, &report->bad_digests, "%s at %llu has the digest %s, not %s", of->file,
-              (unsigned long long)of->offset, real, said ? said : "none");
-    char *given = field_of(of->block, end + 2, "Content-Length");
-    char *framing = field_of(of->block, end + 2, "Transfer-Encoding");
+        fault(self, &report->bad_digests, "%s at %llu has the digest %s, not %s", record->file,
+              (unsigned long long)record->offset, real, said ? said : "none");
+    char *given = field_of(record->block, end + 2, "Content-Length");
+    char *framing = field_of(record->block, end + 2, "Transfer-Encoding");
     if (!given || strtoull(given, NULL, 10) != length || framing)
-        fault(self, &report->bad_records, "%s at %llu: the response's head does not fit its body", of->file,
-              (unsigned long long)of->offset);
+        fault(self, &report->bad_records, "%s at %llu: the response's head does not fit its body", record->file,
+              (unsigned long long)record->offset);
     free(given), free(framing), free(said);
-    keep_response(self, of, url, real);
+    keep_response(self, record, url, real);
 }
 
-static void check_record(check *self, record *of)
+static void check_record(check *self, record *record)
 {
     checker_report *report = self->report;
-    const char *wrong = read_record(of);
+    const char *wrong = read_record(record);
     report->records++;
     if (wrong) {
-        fault(self, &report->bad_records, "%s at %llu: %s", of->file, (unsigned long long)of->offset, wrong);
+        fault(self, &report->bad_records, "%s at %llu: %s", record->file, (unsigned long long)record->offset, wrong);
         return;
     }
-    const char *end = of->block - 2;
-    char *type = field_of(of->text.at, end, "WARC-Type"), *id = field_of(of->text.at, end, "WARC-Record-ID");
-    char *date = field_of(of->text.at, end, "WARC-Date"), *said = field_of(of->text.at, end, "WARC-Block-Digest");
+    const char *end = record->block - 2;
+    char *type = field_of(record->text.at, end, "WARC-Type"), *id = field_of(record->text.at, end, "WARC-Record-ID");
+    char *date = field_of(record->text.at, end, "WARC-Date"),
+         *said = field_of(record->text.at, end, "WARC-Block-Digest");
     char real[38];
-    warc_sha1((const unsigned char *)of->block, of->block_length, real);
+    warc_sha1((const unsigned char *)record->block, record->block_length, real);
     if (!type || !id || !date)
-        fault(self, &report->bad_records, "%s at %llu lacks a field", of->file, (unsigned long long)of->offset);
-    else if (of->offset == 0 && strcmp(type, "warcinfo") != 0)
-        fault(self, &report->bad_records, "%s begins with a %s", of->file, type);
+        fault(self, &report->bad_records, "%s at %llu lacks a field", record->file, (unsigned long long)record->offset);
+    else if (record->offset == 0 && strcmp(type, "warcinfo") != 0)
+        fault(self, &report->bad_records, "%s begins with a %s", record->file, type);
     if (said && strcmp(said, real) != 0)
-        fault(self, &report->bad_digests, "%s at %llu: the block's digest is wrong", of->file,
-              (unsigned long long)of->offset);
+        fault(self, &report->bad_digests, "%s at %llu: the block's digest is wrong", record->file,
+              (unsigned long long)record->offset);
     if (type && strcmp(type, "response") == 0)
-        check_response(self, of, end);
+        check_response(self, record, end);
     free(type), free(id), free(date), free(said);
 }
 

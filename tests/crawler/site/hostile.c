@@ -179,14 +179,14 @@ static void change(site_text *in, test_random *random)
     }
 }
 
-bool hostile_answer(void *context, const site *of, const char *host, const char *target, site_answer *answer)
+bool hostile_answer(void *context, const site *site, const char *host, const char *target, site_answer *answer)
 {
     static const char path[] = "/hostile/";
     static const site_manner ends[] = {SITE_RAW_CLOSE, SITE_RAW_RESET};
     const uint64_t *seed = context;
     site_text text = {0};
 
-    (void)of;
+    (void)site;
     (void)host;
     if (strncmp(target, path, sizeof path - 1) != 0)
         return false;

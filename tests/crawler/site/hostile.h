@@ -12,6 +12,6 @@
 #include "site.h"
 
 /* A site_maker; its context is the seed. The same seed and number give the same response. */
-bool hostile_answer(void *context, const site *of, const char *host, const char *target, site_answer *answer);
+bool hostile_answer(void *context, const site *site, const char *host, const char *target, site_answer *answer);
 
 #endif

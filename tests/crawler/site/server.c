@@ -54,90 +54,90 @@ static int64_t real_us_since(const struct timespec *since)
     return (int64_t)(time.tv_sec - since->tv_sec) * 1000000 + (time.tv_nsec - since->tv_nsec) / 1000;
 }
 
-static int64_t site_now(const site *of)
+static int64_t site_now(const site *site)
 {
-    return of->now ? of->now(of->now_context) : real_ms();
+    return site->now ? site->now(site->now_context) : real_ms();
 }
 
 /* ---- the log ---- */
 
 /* Requests on their way that have the same host, or the same address. Only connections can have one. */
-static void count_company(const site *of, site_request *request)
+static void count_company(const site *site, site_request *request)
 {
-    for (const site_connection *other = of->connections; other; other = other->next) {
+    for (const site_connection *other = site->connections; other; other = other->next) {
         if (!other->busy)
             continue;
-        const site_request *its = &of->log[other->request];
+        const site_request *its = &site->log[other->request];
         request->with_host += strcmp(its->host, request->host) == 0;
         request->with_address += its->address == request->address;
     }
 }
 
-static void log_begin(site *of, site_connection *connection, const site_request *request)
+static void log_begin(site *site, site_connection *connection, const site_request *request)
 {
-    pthread_mutex_lock(&of->lock);
-    if (of->log_count == of->log_room) {
-        of->log_room = of->log_room * 2 + 256;
-        of->log = realloc(of->log, of->log_room * sizeof *of->log);
-        if (!of->log)
+    pthread_mutex_lock(&site->lock);
+    if (site->log_count == site->log_room) {
+        site->log_room = site->log_room * 2 + 256;
+        site->log = realloc(site->log, site->log_room * sizeof *site->log);
+        if (!site->log)
             exit(2);
     }
-    site_request *entry = &of->log[of->log_count];
+    site_request *entry = &site->log[site->log_count];
     *entry = *request;
-    connection->request = of->log_count++;
+    connection->request = site->log_count++;
     connection->busy = true;
-    count_company(of, entry);
-    if (of->log_file >= 0)
-        dprintf(of->log_file, "%lld 127.0.1.%u %s %s %s %d %u %u\n", (long long)entry->began, entry->address,
+    count_company(site, entry);
+    if (site->log_file >= 0)
+        dprintf(site->log_file, "%lld 127.0.1.%u %s %s %s %d %u %u\n", (long long)entry->began, entry->address,
                 entry->host, entry->method, entry->target, entry->status, entry->with_host, entry->with_address);
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_unlock(&site->lock);
 }
 
-static void log_end(site *of, site_connection *connection)
+static void log_end(site *site, site_connection *connection)
 {
     if (!connection->busy)
         return;
-    pthread_mutex_lock(&of->lock);
-    if (connection->request < of->log_count) {
-        of->log[connection->request].ended = site_now(of);
-        of->log[connection->request].took_us = real_us_since(&connection->since);
+    pthread_mutex_lock(&site->lock);
+    if (connection->request < site->log_count) {
+        site->log[connection->request].ended = site_now(site);
+        site->log[connection->request].took_us = real_us_since(&connection->since);
     }
     connection->busy = false;
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_unlock(&site->lock);
 }
 
-static void log_free(site *of)
+static void log_free(site *site)
 {
-    for (size_t i = 0; i < of->log_count; i++)
-        free(of->log[i].head), free(of->log[i].host), free(of->log[i].target), free(of->log[i].method);
-    of->log_count = 0;
+    for (size_t i = 0; i < site->log_count; i++)
+        free(site->log[i].head), free(site->log[i].host), free(site->log[i].target), free(site->log[i].method);
+    site->log_count = 0;
 }
 
-void site_forget(site *of)
+void site_forget(site *site)
 {
-    bool serving = of->serving;
-    site_stop(of);
-    log_free(of);
-    for (size_t i = 0; i < of->page_count; i++)
-        of->pages[i]->requests = 0;
+    bool serving = site->serving;
+    site_stop(site);
+    log_free(site);
+    for (size_t i = 0; i < site->page_count; i++)
+        site->pages[i]->requests = 0;
     if (serving)
-        site_serve(of);
+        site_serve(site);
 }
 
 /* ---- answers ---- */
 
-static void answer_for(site *of, const char *host, const char *target, bool is_head, site_answer *answer)
+static void answer_for(site *site, const char *host, const char *target, bool is_head, site_answer *answer)
 {
-    site_page *page = site_find(of, host, target);
+    site_page *page = site_find(site, host, target);
     *answer = (site_answer){.status = 404, .type = "text/plain", .body = "not here\n", .length = 9};
     if (!page) {
-        if (of->maker)
-            of->maker(of->maker_context, of, host, target, answer);
+        if (site->maker)
+            site->maker(site->maker_context, site, host, target, answer);
         return;
     }
-    pthread_mutex_lock(&of->lock);
+    pthread_mutex_lock(&site->lock);
     bool is_early = page->requests++ < page->early_times;
-    pthread_mutex_unlock(&of->lock);
+    pthread_mutex_unlock(&site->lock);
     *answer = is_early ? page->early : page->answer;
     if (is_head && page->no_head)
         *answer = (site_answer){.status = 405, .body = ""};
@@ -237,11 +237,11 @@ static void compose(site_connection *to, bool is_head)
 
 /* ---- connections ---- */
 
-static void connection_close(site *of, site_connection *connection)
+static void connection_close(site *site, site_connection *connection)
 {
     struct linger hard = {1, 0};
 
-    log_end(of, connection);
+    log_end(site, connection);
     if (connection->answer.manner == SITE_RAW_RESET)
         setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
     /* Closing alone does not end the events: a child that is being started may hold a copy of the socket. */
@@ -307,14 +307,14 @@ static char *field_of(const char *head, const char *name)
 }
 
 /* Takes a request from the bytes that have come: false if it is not complete yet. */
-static bool begin_request(site *of, site_connection *connection)
+static bool begin_request(site *site, site_connection *connection)
 {
     char *end = connection->in_length ? memmem(connection->in, connection->in_length, "\r\n\r\n", 4) : NULL;
     if (!end)
         return false;
     size_t length = (size_t)(end + 4 - connection->in);
     site_request request = {.head = cut_out(connection->in, length),
-                            .began = site_now(of),
+                            .began = site_now(site),
                             .ended = INT64_MAX,
                             .address = connection->address};
     memmove(connection->in, end + 4, connection->in_length -= length);
@@ -329,7 +329,7 @@ static bool begin_request(site *of, site_connection *connection)
 
     bool is_head = strcmp(request.method, "HEAD") == 0;
     clock_gettime(CLOCK_MONOTONIC, &connection->since);
-    answer_for(of, request.host, request.target, is_head, &connection->answer);
+    answer_for(site, request.host, request.target, is_head, &connection->answer);
     request.status = connection->answer.status;
     connection->head.length = connection->written = 0;
     connection->closes = connection->endless = false;
@@ -338,15 +338,15 @@ static bool begin_request(site *of, site_connection *connection)
     connection->due = connection->answer.delay_ms ? real_ms() + connection->answer.delay_ms : 0;
     if (connection->answer.manner == SITE_SILENT)
         connection->due = INT64_MAX;
-    log_begin(of, connection, &request);
+    log_begin(site, connection, &request);
     return true;
 }
 
 /* Goes on as far as it can without waiting. False: the connection is closed. */
-static bool proceed(site *of, int poll, site_connection *connection)
+static bool proceed(site *site, int poll, site_connection *connection)
 {
     for (;;) {
-        if (!connection->busy && !begin_request(of, connection)) {
+        if (!connection->busy && !begin_request(site, connection)) {
             watch(poll, connection, false);
             return true;
         }
@@ -367,17 +367,17 @@ static bool proceed(site *of, int poll, site_connection *connection)
         bool goes_on = sent == 1 && !connection->closes;
         free(connection->answer.owned);
         connection->answer.owned = NULL;
-        log_end(of, connection);
+        log_end(site, connection);
         if (connection->answer.manner == SITE_RAW)
             connection->ends = real_ms() + RAW_MS;
         if (!goes_on) {
-            connection_close(of, connection);
+            connection_close(site, connection);
             return false;
         }
     }
 }
 
-static void receive(site *of, int poll, site_connection *connection)
+static void receive(site *site, int poll, site_connection *connection)
 {
     if (connection->in_room - connection->in_length < 4096 && connection->in_room < MOST_HEAD) {
         connection->in_room += 8192;
@@ -388,38 +388,38 @@ static void receive(site *of, int poll, site_connection *connection)
     ssize_t got = recv(connection->fd, connection->in + connection->in_length,
                        connection->in_room - connection->in_length, MSG_DONTWAIT);
     if (got == 0 || (got < 0 && errno != EAGAIN)) {
-        connection_close(of, connection);
+        connection_close(site, connection);
         return;
     }
     connection->in_length += got > 0 ? (size_t)got : 0;
-    proceed(of, poll, connection);
+    proceed(site, poll, connection);
 }
 
-static void accept_all(site *of, int poll, unsigned number)
+static void accept_all(site *site, int poll, unsigned number)
 {
-    for (int fd; (fd = accept4(of->listeners[number], NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
+    for (int fd; (fd = accept4(site->listeners[number], NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
         site_connection *connection = site_memory(sizeof *connection);
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
         int yes = 1;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-        of->accepted++;
+        site->accepted++;
         connection->fd = fd;
         connection->poll = poll;
         connection->address = (uint8_t)(number + 1);
-        connection->next = of->connections;
-        connection->here = &of->connections;
+        connection->next = site->connections;
+        connection->here = &site->connections;
         if (connection->next)
             connection->next->here = &connection->next;
-        of->connections = connection;
+        site->connections = connection;
         epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event);
     }
 }
 
 /* Begins the responses whose delay is over, and ends connections. Returns milliseconds until the next one, or -1. */
-static int begin_due(site *of, int poll)
+static int begin_due(site *site, int poll)
 {
     int64_t now = real_ms(), next = INT64_MAX;
-    for (site_connection *each = of->connections, *after; each; each = after) {
+    for (site_connection *each = site->connections, *after; each; each = after) {
         after = each->next;
         int64_t due = each->busy ? each->due : each->ends;
         if (due == 0)
@@ -427,60 +427,60 @@ static int begin_due(site *of, int poll)
         if (due > now)
             next = due < next ? due : next;
         else if (each->busy)
-            proceed(of, poll, each);
+            proceed(site, poll, each);
         else
-            connection_close(of, each);
+            connection_close(site, each);
     }
     return next == INT64_MAX ? -1 : (int)(next - now);
 }
 
 static void *serve(void *context)
 {
-    site *of = context;
+    site *site = context;
     struct epoll_event events[EVENTS];
     int poll = epoll_create1(EPOLL_CLOEXEC);
     bool stopped = false;
 
-    for (unsigned i = 0; i <= of->addresses; i++) { /* the last one is the wake-up call */
-        int fd = i < of->addresses ? of->listeners[i] : of->wake;
+    for (unsigned i = 0; i <= site->addresses; i++) { /* the last one is the wake-up call */
+        int fd = i < site->addresses ? site->listeners[i] : site->wake;
         struct epoll_event event = {.events = EPOLLIN, .data.u64 = i};
         epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event);
     }
     while (!stopped) {
-        int count = epoll_wait(poll, events, EVENTS, begin_due(of, poll));
+        int count = epoll_wait(poll, events, EVENTS, begin_due(site, poll));
         for (int i = 0; i < count; i++) {
             site_connection *connection = events[i].data.ptr;
-            if (events[i].data.u64 == of->addresses)
+            if (events[i].data.u64 == site->addresses)
                 stopped = true;
-            else if (events[i].data.u64 < of->addresses)
-                accept_all(of, poll, (unsigned)events[i].data.u64);
+            else if (events[i].data.u64 < site->addresses)
+                accept_all(site, poll, (unsigned)events[i].data.u64);
             else if (connection->busy && connection->due == 0)
-                proceed(of, poll, connection);
+                proceed(site, poll, connection);
             else
-                receive(of, poll, connection); /* also while a request waits: its end shows there */
+                receive(site, poll, connection); /* also while a request waits: its end shows there */
         }
     }
-    while (of->connections)
-        connection_close(of, of->connections);
+    while (site->connections)
+        connection_close(site, site->connections);
     close(poll);
     return NULL;
 }
 
-void site_serve(site *of)
+void site_serve(site *site)
 {
-    of->serving = pthread_create(&of->thread, NULL, serve, of) == 0;
+    site->serving = pthread_create(&site->thread, NULL, serve, site) == 0;
 }
 
-void site_stop(site *of)
+void site_stop(site *site)
 {
     uint64_t one = 1;
-    if (!of->serving)
+    if (!site->serving)
         return;
-    if (write(of->wake, &one, sizeof one) == sizeof one)
-        pthread_join(of->thread, NULL);
-    if (read(of->wake, &one, sizeof one) != sizeof one)
+    if (write(site->wake, &one, sizeof one) == sizeof one)
+        pthread_join(site->thread, NULL);
+    if (read(site->wake, &one, sizeof one) != sizeof one)
         abort();
-    of->serving = false;
+    site->serving = false;
 }
 
 /* ---- opening ---- */
@@ -497,55 +497,55 @@ static int listen_on(unsigned number, int port)
     return -1;
 }
 
-static bool bind_all(site *of)
+static bool bind_all(site *site)
 {
     struct sockaddr_in name;
     socklen_t length = sizeof name;
     unsigned bound = 0;
-    of->port = 0;
-    for (; bound < of->addresses; bound++) {
-        of->listeners[bound] = listen_on(bound + 1, of->port);
-        if (of->listeners[bound] < 0)
+    site->port = 0;
+    for (; bound < site->addresses; bound++) {
+        site->listeners[bound] = listen_on(bound + 1, site->port);
+        if (site->listeners[bound] < 0)
             break;
-        getsockname(of->listeners[bound], (struct sockaddr *)&name, &length);
-        of->port = ntohs(name.sin_port);
+        getsockname(site->listeners[bound], (struct sockaddr *)&name, &length);
+        site->port = ntohs(name.sin_port);
     }
-    for (unsigned i = 0; i < bound && bound < of->addresses; i++)
-        close(of->listeners[i]);
-    return bound == of->addresses;
+    for (unsigned i = 0; i < bound && bound < site->addresses; i++)
+        close(site->listeners[i]);
+    return bound == site->addresses;
 }
 
 site *site_open(unsigned addresses)
 {
-    site *of = site_memory(sizeof *of);
-    of->addresses = addresses;
-    of->listeners = site_memory(addresses * sizeof *of->listeners);
-    of->log_file = -1;
-    of->wake = eventfd(0, EFD_CLOEXEC);
-    pthread_mutex_init(&of->lock, NULL);
-    for (int tries = 0; !bind_all(of); tries++) { /* the first address's free port may be taken on another */
+    site *site = site_memory(sizeof *site);
+    site->addresses = addresses;
+    site->listeners = site_memory(addresses * sizeof *site->listeners);
+    site->log_file = -1;
+    site->wake = eventfd(0, EFD_CLOEXEC);
+    pthread_mutex_init(&site->lock, NULL);
+    for (int tries = 0; !bind_all(site); tries++) { /* the first address's free port may be taken on another */
         if (tries == MOST_BINDS) {
             fprintf(stderr, "the test site finds no port that is free on 127.0.1.1 to 127.0.1.%u\n", addresses);
             exit(2);
         }
     }
-    return of;
+    return site;
 }
 
-void site_close(site *of)
+void site_close(site *site)
 {
-    if (!of)
+    if (!site)
         return;
-    site_stop(of);
-    for (unsigned i = 0; i < of->addresses; i++)
-        close(of->listeners[i]);
-    close(of->wake);
-    log_free(of);
-    for (size_t i = 0; i < of->page_count; i++) {
-        site_page *page = of->pages[i];
+    site_stop(site);
+    for (unsigned i = 0; i < site->addresses; i++)
+        close(site->listeners[i]);
+    close(site->wake);
+    log_free(site);
+    for (size_t i = 0; i < site->page_count; i++) {
+        site_page *page = site->pages[i];
         site_text_free(&page->text);
         free(page->target), free(page->url), free(page->fields), free(page->edges), free(page);
     }
-    pthread_mutex_destroy(&of->lock);
-    free(of->log), free(of->pages), free(of->table), free(of->listeners), free(of);
+    pthread_mutex_destroy(&site->lock);
+    free(site->log), free(site->pages), free(site->table), free(site->listeners), free(site);
 }

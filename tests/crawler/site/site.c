@@ -21,43 +21,43 @@ static uint64_t hash_of(const char *host, const char *target)
     return hash ^ (hash >> 29);
 }
 
-static void table_insert(site *of, site_page *page)
+static void table_insert(site *site, site_page *page)
 {
-    site_page **slot = &of->table[hash_of(page->host, page->target) % of->table_size];
+    site_page **slot = &site->table[hash_of(page->host, page->target) % site->table_size];
     page->next = *slot;
     *slot = page;
 }
 
-static void table_grow(site *of)
+static void table_grow(site *site)
 {
-    free(of->table);
-    of->table_size = of->table_size * 2 + 1021;
-    of->table = site_memory(of->table_size * sizeof *of->table);
-    for (size_t i = 0; i < of->page_count; i++)
-        table_insert(of, of->pages[i]);
+    free(site->table);
+    site->table_size = site->table_size * 2 + 1021;
+    site->table = site_memory(site->table_size * sizeof *site->table);
+    for (size_t i = 0; i < site->page_count; i++)
+        table_insert(site, site->pages[i]);
 }
 
-site_page *site_find(const site *of, const char *host, const char *target)
+site_page *site_find(const site *site, const char *host, const char *target)
 {
-    if (of->table_size == 0)
+    if (site->table_size == 0)
         return NULL;
-    site_page *page = of->table[hash_of(host, target) % of->table_size];
+    site_page *page = site->table[hash_of(host, target) % site->table_size];
     while (page && (strcmp(page->host, host) != 0 || strcmp(page->target, target) != 0))
         page = page->next;
     return page;
 }
 
-site_page *site_find_url(const site *of, const char *url)
+site_page *site_find_url(const site *site, const char *url)
 {
     char host[256], port[16];
     int length = 0;
-    snprintf(port, sizeof port, ":%d", of->port);
+    snprintf(port, sizeof port, ":%d", site->port);
     if (sscanf(url, "http://%255[^/:]%n", host, &length) != 1 || length == 0)
         return NULL;
     const char *rest = url + length;
     if (strncmp(rest, port, strlen(port)) != 0)
         return NULL;
-    return site_find(of, host, rest + strlen(port));
+    return site_find(site, host, rest + strlen(port));
 }
 
 /* ---- pages ---- */
@@ -71,9 +71,9 @@ const char *site_host_name(unsigned number)
     return name;
 }
 
-site_page *site_page_on(site *of, const char *host, const char *target)
+site_page *site_page_on(site *site, const char *host, const char *target)
 {
-    site_page *page = site_find(of, host, target);
+    site_page *page = site_find(site, host, target);
     if (page) {
         fprintf(stderr, "the test site has %s%s twice\n", host, target);
         exit(2);
@@ -82,33 +82,33 @@ site_page *site_page_on(site *of, const char *host, const char *target)
     site_text url = {0};
     page->host = host;
     page->target = site_copy(target);
-    site_text_put(&url, "http://%s:%d%s", host, of->port, target);
+    site_text_put(&url, "http://%s:%d%s", host, site->port, target);
     page->url = url.at;
     page->status = page->answer.status = 200;
     page->answer.type = "text/html";
-    if (of->page_count == of->page_room) {
-        of->page_room = of->page_room * 2 + 64;
-        of->pages = realloc(of->pages, of->page_room * sizeof *of->pages);
-        if (!of->pages)
+    if (site->page_count == site->page_room) {
+        site->page_room = site->page_room * 2 + 64;
+        site->pages = realloc(site->pages, site->page_room * sizeof *site->pages);
+        if (!site->pages)
             exit(2);
     }
-    page->number = of->page_count;
-    of->pages[of->page_count++] = page;
-    if (of->page_count > of->table_size / 2)
-        table_grow(of);
+    page->number = site->page_count;
+    site->pages[site->page_count++] = page;
+    if (site->page_count > site->table_size / 2)
+        table_grow(site);
     else
-        table_insert(of, page);
+        table_insert(site, page);
     return page;
 }
 
-site_page *site_page_add(site *of, unsigned host, const char *format, ...)
+site_page *site_page_add(site *site, unsigned host, const char *format, ...)
 {
     char target[4096];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(target, sizeof target, format, arguments);
     va_end(arguments);
-    return site_page_on(of, site_host_name(host), target);
+    return site_page_on(site, site_host_name(host), target);
 }
 
 static void say(site_page *page, const char *format, va_list arguments)
@@ -172,9 +172,9 @@ void site_status(site_page *page, int status)
     page->barren = true;
 }
 
-site_page *site_robots(site *of, unsigned host, const char *text)
+site_page *site_robots(site *site, unsigned host, const char *text)
 {
-    site_page *page = site_page_add(of, host, "/robots.txt");
+    site_page *page = site_page_add(site, host, "/robots.txt");
     page->answer.type = "text/plain";
     page->apart = true;
     site_text_add(&page->text, text, strlen(text));
@@ -216,12 +216,12 @@ static void walk_level(walk *state, uint32_t depth, bool deeper)
     }
 }
 
-void site_walk(site *of, site_page *const *seeds, size_t seed_count, int64_t max_depth)
+void site_walk(site *site, site_page *const *seeds, size_t seed_count, int64_t max_depth)
 {
-    walk state = {site_memory(of->page_count * sizeof(site_page *)), site_memory(of->page_count * sizeof(site_page *)),
-                  0, 0};
-    for (size_t i = 0; i < of->page_count; i++)
-        of->pages[i]->reached = false;
+    walk state = {site_memory(site->page_count * sizeof(site_page *)),
+                  site_memory(site->page_count * sizeof(site_page *)), 0, 0};
+    for (size_t i = 0; i < site->page_count; i++)
+        site->pages[i]->reached = false;
     for (size_t i = 0; i < seed_count; i++)
         reach(seeds[i], 0, state.now, &state.now_count);
     for (uint32_t depth = 0; state.now_count > 0; depth++) {

@@ -109,7 +109,7 @@ typedef struct site_request {
 typedef struct site site;
 
 /* Makes an answer for targets that are not pages. False: there is nothing there either. */
-typedef bool site_maker(void *context, const site *of, const char *host, const char *target, site_answer *answer);
+typedef bool site_maker(void *context, const site *site, const char *host, const char *target, site_answer *answer);
 
 struct site {
     int port;
@@ -137,24 +137,24 @@ struct site {
 
 /* Binds the addresses 127.0.1.1 … 127.0.1.N to one free port, or fails the test. */
 site *site_open(unsigned addresses);
-void site_close(site *of);
+void site_close(site *site);
 
 /* Starts the thread. Pages may not be changed until site_stop. */
-void site_serve(site *of);
-void site_stop(site *of);
+void site_serve(site *site);
+void site_stop(site *site);
 /* Forgets the log, and how often pages were asked for; closes all connections. */
-void site_forget(site *of);
+void site_forget(site *site);
 
 /* ---- pages ---- */
 
 /* "127.0.1.N" */
 const char *site_host_name(unsigned number);
 /* A page with status 200 and type text/html that says nothing yet. Targets are as a request line has them. */
-site_page *site_page_add(site *of, unsigned host, const char *format, ...) __attribute__((format(printf, 3, 4)));
-site_page *site_page_on(site *of, const char *host, const char *target);
-site_page *site_find(const site *of, const char *host, const char *target);
+site_page *site_page_add(site *site, unsigned host, const char *format, ...) __attribute__((format(printf, 3, 4)));
+site_page *site_page_on(site *site, const char *host, const char *target);
+site_page *site_find(const site *site, const char *host, const char *target);
 /* By its URL; NULL: the site has no such page. */
-site_page *site_find_url(const site *of, const char *url);
+site_page *site_find_url(const site *site, const char *url);
 
 /* Writes HTML on a page. */
 void site_say(site_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -169,11 +169,11 @@ void site_redirect(site_page *page, int status, site_page *to, const char *locat
 /* A status and nothing else, such as 404. */
 void site_status(site_page *page, int status);
 /* The robots.txt of a host; never part of the truth. */
-site_page *site_robots(site *of, unsigned host, const char *text);
+site_page *site_robots(site *site, unsigned host, const char *text);
 
 /* ---- truth ---- */
 
 /* Which pages are reached from the seeds, and at what depth. Deeper ones than max_depth are not (negative: no limit). */
-void site_walk(site *of, site_page *const *seeds, size_t seed_count, int64_t max_depth);
+void site_walk(site *site, site_page *const *seeds, size_t seed_count, int64_t max_depth);
 
 #endif

@@ -57,16 +57,16 @@ static bool read_arguments(arguments *into, char **at)
     return into->web.hosts > 0 && into->web.hosts <= 200;
 }
 
-static void write_truth(site *of, const world_web *web, const char *path)
+static void write_truth(site *site, const world_web *web, const char *path)
 {
     FILE *file = fopen(path, "w");
     if (!file) {
         perror(path);
         exit(2);
     }
-    site_walk(of, web->made, web->hosts, -1);
-    for (size_t i = 0; i < of->page_count; i++) {
-        const site_page *page = of->pages[i];
+    site_walk(site, web->made, web->hosts, -1);
+    for (size_t i = 0; i < site->page_count; i++) {
+        const site_page *page = site->pages[i];
         if (page->reached)
             fprintf(file, "%s\t%d\t%s\t%u\n", page->url, page->status, page->reason ? page->reason : "", page->depth);
     }
@@ -80,26 +80,26 @@ int main(int count, char **values)
     (void)count;
     if (!read_arguments(&given, values + 1))
         return usage();
-    site *of = site_open(given.web.hosts);
+    site *site = site_open(given.web.hosts);
     if (given.folder) {
-        of->maker = world_folder;
-        of->maker_context = (void *)(uintptr_t)given.folder;
-        printf("http://%s:%d/\n", site_host_name(1), of->port);
+        site->maker = world_folder;
+        site->maker_context = (void *)(uintptr_t)given.folder;
+        printf("http://%s:%d/\n", site_host_name(1), site->port);
     } else {
-        world_web_make(of, &given.web);
-        of->maker = given.traps ? world_traps : NULL;
+        world_web_make(site, &given.web);
+        site->maker = given.traps ? world_traps : NULL;
         for (unsigned i = 0; i < given.web.hosts; i++)
             printf("%s\n", given.web.made[i]->url);
     }
     if (given.truth && given.web.made)
-        write_truth(of, &given.web, given.truth);
+        write_truth(site, &given.web, given.truth);
     if (given.log)
-        of->log_file = open(given.log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-    site_serve(of);
+        site->log_file = open(given.log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    site_serve(site);
     fflush(stdout);
     while (read(STDIN_FILENO, &byte, 1) > 0)
         ;
-    site_close(of);
+    site_close(site);
     free(given.web.made);
     return 0;
 }

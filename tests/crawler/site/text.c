@@ -55,10 +55,10 @@ void site_text_put(site_text *to, const char *format, ...)
     to->length += (size_t)length;
 }
 
-void site_text_free(site_text *of)
+void site_text_free(site_text *text)
 {
-    free(of->at);
-    *of = (site_text){0};
+    free(text->at);
+    *text = (site_text){0};
 }
 
 bool site_text_load(site_text *to, const char *path)

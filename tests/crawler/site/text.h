@@ -12,7 +12,7 @@ typedef struct site_text {
 
 void site_text_add(site_text *to, const void *bytes, size_t length);
 void site_text_put(site_text *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void site_text_free(site_text *of);
+void site_text_free(site_text *text);
 
 /* Appends a file. False: it cannot be read. */
 bool site_text_load(site_text *to, const char *path);

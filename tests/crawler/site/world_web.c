@@ -50,35 +50,35 @@ static void link_somehow(site_page *page, site_page *to, uint64_t way)
     }
 }
 
-static site_page *make_page(site *of, unsigned host, uint64_t number, uint64_t way)
+static site_page *make_page(site *site, unsigned host, uint64_t number, uint64_t way)
 {
     switch (way % 5) {
     case 0:
-        return site_page_add(of, host, "/d%llu/p%llu.html", (unsigned long long)(number % 7),
+        return site_page_add(site, host, "/d%llu/p%llu.html", (unsigned long long)(number % 7),
                              (unsigned long long)number);
     case 1:
-        return site_page_add(of, host, "/q?id=%llu", (unsigned long long)number);
+        return site_page_add(site, host, "/q?id=%llu", (unsigned long long)number);
     case 2:
-        return site_page_add(of, host, "/a%%20b/%llu", (unsigned long long)number);
+        return site_page_add(site, host, "/a%%20b/%llu", (unsigned long long)number);
     case 3:
-        return site_page_add(of, host, "/deep/er/and/deeper/%llu/", (unsigned long long)number);
+        return site_page_add(site, host, "/deep/er/and/deeper/%llu/", (unsigned long long)number);
     default:
-        return site_page_add(of, host, "/%%C3%%BC/%llu;v=1", (unsigned long long)number);
+        return site_page_add(site, host, "/%%C3%%BC/%llu;v=1", (unsigned long long)number);
     }
 }
 
 /* What kind of page is it? Decides its truth, too. */
-static site_page *make_some_page(site *of, const world_web *web, unsigned host, uint64_t number, test_random *random)
+static site_page *make_some_page(site *site, const world_web *web, unsigned host, uint64_t number, test_random *random)
 {
     uint64_t lot = web->plain ? 1000 : test_below(random, 1000);
     if (lot < FORBIDDEN_OF_1000) {
-        site_page *page = site_page_add(of, host, "/private/%llu", (unsigned long long)number);
+        site_page *page = site_page_add(site, host, "/private/%llu", (unsigned long long)number);
         page->status = 0;
         page->reason = "robots";
         page->barren = page->unstored = true;
         return page;
     }
-    site_page *page = make_page(of, host, number, test_next(random));
+    site_page *page = make_page(site, host, number, test_next(random));
     if (lot < FORBIDDEN_OF_1000 + MISSING_OF_1000)
         site_status(page, number % 2 ? 404 : 410);
     return page;
@@ -97,7 +97,7 @@ static void fill_page(site_page *page, const world_web *web, site_page **pages, 
 }
 
 /* `reached` is used while the web is made: it marks pages that nobody may link to. */
-void world_web_make(site *of, world_web *web)
+void world_web_make(site *site, world_web *web)
 {
     test_random random = {web->seed};
     site_page **pages = site_memory(web->pages * sizeof *pages);
@@ -106,12 +106,12 @@ void world_web_make(site *of, world_web *web)
     for (size_t i = 0; i < web->pages; i++) {
         unsigned host = (unsigned)(i % web->hosts) + 1;
         if (i < web->hosts) {
-            pages[i] = web->made[i] = site_page_add(of, host, "/");
+            pages[i] = web->made[i] = site_page_add(site, host, "/");
             if (!web->plain)
-                site_robots(of, host, "User-agent: *\nDisallow: /private/\n");
+                site_robots(site, host, "User-agent: *\nDisallow: /private/\n");
             continue;
         }
-        pages[i] = make_some_page(of, web, host, i, &random);
+        pages[i] = make_some_page(site, web, host, i, &random);
         pages[i]->reached = !web->plain && test_below(&random, 1000) < HIDDEN_OF_1000;
         site_page *parent = pages[test_below(&random, i)];
         if (!pages[i]->reached)
@@ -124,13 +124,13 @@ void world_web_make(site *of, world_web *web)
 
 /* ---- traps ---- */
 
-bool world_traps(void *context, const site *of, const char *host, const char *target, site_answer *answer)
+bool world_traps(void *context, const site *site, const char *host, const char *target, site_answer *answer)
 {
     long a, b;
     int end = 0;
     static long visits;
     site_text text = {0};
-    (void)context, (void)of, (void)host;
+    (void)context, (void)site, (void)host;
     if (sscanf(target, "/calendar?month=%ld%n", &a, &end) == 1 && target[end] == 0) {
         site_text_put(&text, "<a href='?month=%ld'>before</a> <a href='?month=%ld'>next</a>", a - 1, a + 1);
     } else if (sscanf(target, "/days/%ld/%ld/%n", &a, &b, &end) == 2 && end && target[end] == 0) {
@@ -169,11 +169,11 @@ static const char *type_of(const char *path)
     return "application/octet-stream";
 }
 
-bool world_folder(void *context, const site *of, const char *host, const char *target, site_answer *answer)
+bool world_folder(void *context, const site *site, const char *host, const char *target, site_answer *answer)
 {
     char path[1024];
     struct stat about;
-    (void)of, (void)host;
+    (void)site, (void)host;
     int length = snprintf(path, sizeof path, "%s%.*s", (const char *)context, (int)strcspn(target, "?"), target);
     if (length >= (int)sizeof path - 16 || strstr(path, "/.."))
         return false;

@@ -23,23 +23,24 @@ typedef struct world_web {
  * Pages of different spellings on all hosts, each linked from an earlier one, and cross links in all the ways that HTML
  * has. Some are missing, some forbidden by robots.txt, some on two hosts, and to some nobody links.
  */
-void world_web_make(site *of, world_web *web);
+void world_web_make(site *site, world_web *web);
 
 /* ---- single things; `from` is a page on that host ---- */
 
-void world_loops(site *of, unsigned host, site_page *from); /* the thesis's figures 1.2 and 2.2 */
-void world_mirrors(site *of, unsigned host, unsigned other, site_page *from);
-void world_spellings(site *of, unsigned host, site_page *from); /* of links: entities, dots, blanks, base, template … */
-void world_encodings(site *of, unsigned host, site_page *from);  /* queries in the page's encoding */
-void world_politeness(site *of, unsigned host, site_page *from); /* nofollow, noarchive, user names */
-void world_packed(site *of, unsigned host, site_page *from);     /* gzip, twice, damaged, bombs */
-void world_broken(site *of, unsigned host, site_page *from);     /* responses that end early or are not HTTP */
-void world_statuses(site *of, unsigned host, site_page *from);
+void world_loops(site *site, unsigned host, site_page *from); /* the thesis's figures 1.2 and 2.2 */
+void world_mirrors(site *site, unsigned host, unsigned other, site_page *from);
+void world_spellings(site *site, unsigned host,
+                     site_page *from); /* of links: entities, dots, blanks, base, template … */
+void world_encodings(site *site, unsigned host, site_page *from);  /* queries in the page's encoding */
+void world_politeness(site *site, unsigned host, site_page *from); /* nofollow, noarchive, user names */
+void world_packed(site *site, unsigned host, site_page *from);     /* gzip, twice, damaged, bombs */
+void world_broken(site *site, unsigned host, site_page *from);     /* responses that end early or are not HTTP */
+void world_statuses(site *site, unsigned host, site_page *from);
 /* outside: a host that is not part of the crawl. */
-void world_redirects(site *of, unsigned host, unsigned other, unsigned outside, site_page *from);
-void world_robots(site *of, unsigned host, site_page *from); /* takes four hosts from `host` on */
+void world_redirects(site *site, unsigned host, unsigned other, unsigned outside, site_page *from);
+void world_robots(site *site, unsigned host, site_page *from); /* takes four hosts from `host` on */
 /* Sitemaps that robots.txt names. Gives them to `seeds`, as they belong to depth 0, and returns how many. */
-size_t world_sitemaps(site *of, unsigned host, site_page **seeds);
+size_t world_sitemaps(site *site, unsigned host, site_page **seeds);
 
 /* A folder of files, for site.maker: the context is its path, without '/' at the end. */
 site_maker world_folder;

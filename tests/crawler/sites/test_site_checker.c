@@ -28,54 +28,54 @@ typedef struct fixture {
 
 static int begin(void **state)
 {
-    fixture *of = site_memory(sizeof *of);
-    of->web = site_open(3);
-    of->whole = (world_web){.hosts = 3, .pages = 60, .seed = 5};
-    world_web_make(of->web, &of->whole);
-    site_serve(of->web);
-    crawling_begin(&of->self, of->whole.made, 3);
-    test_path(of->output, of->self.folder, "lines");
-    of->self.options.output = of->output;
-    of->self.options.line = write_line;
-    *state = of;
-    crawling_must(&of->self, CRAWL_DONE);
-    site_stop(of->web);
-    site_walk(of->web, of->whole.made, 3, -1);
-    crawling_judge(&of->self, of->web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
+    fixture *fixture = site_memory(sizeof *fixture);
+    fixture->web = site_open(3);
+    fixture->whole = (world_web){.hosts = 3, .pages = 60, .seed = 5};
+    world_web_make(fixture->web, &fixture->whole);
+    site_serve(fixture->web);
+    crawling_begin(&fixture->self, fixture->whole.made, 3);
+    test_path(fixture->output, fixture->self.folder, "lines");
+    fixture->self.options.output = fixture->output;
+    fixture->self.options.line = write_line;
+    *state = fixture;
+    crawling_must(&fixture->self, CRAWL_DONE);
+    site_stop(fixture->web);
+    site_walk(fixture->web, fixture->whole.made, 3, -1);
+    crawling_judge(&fixture->self, fixture->web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
     return 0;
 }
 
 static int end(void **state)
 {
-    fixture *of = *state;
-    crawling_end(&of->self);
-    free(of->whole.made);
-    site_close(of->web);
-    free(of);
+    fixture *fixture = *state;
+    crawling_end(&fixture->self);
+    free(fixture->whole.made);
+    site_close(fixture->web);
+    free(fixture);
     return 0;
 }
 
-static judgement judge(const fixture *of)
+static judgement judge(const fixture *fixture)
 {
     judgement result;
-    judge_crawl(&result, of->web, of->self.state, of->output, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
+    judge_crawl(&result, fixture->web, fixture->self.state, fixture->output, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
     return result;
 }
 
 /* Every fault that was planted is taken back. */
-static void check_whole(const fixture *of)
+static void check_whole(const fixture *fixture)
 {
-    judgement result = judge(of);
+    judgement result = judge(fixture);
     check(judge_faults(&result, 0) == 0, "%s; %s", result.first, result.check.first);
 }
 
 /* ---- the database ---- */
 
-static void change(const fixture *of, const char *statement)
+static void change(const fixture *fixture, const char *statement)
 {
     sqlite3 *db = NULL;
     char path[TEST_PATH], *why = NULL;
-    test_path(path, of->self.state, "crawl.db");
+    test_path(path, fixture->self.state, "crawl.db");
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     check(sqlite3_exec(db, statement, NULL, NULL, &why) == SQLITE_OK, "%s: %s", statement, why);
     sqlite3_free(why);
@@ -84,48 +84,48 @@ static void change(const fixture *of, const char *statement)
 
 static void faults_in_the_database_are_found(void **state)
 {
-    const fixture *of = *state;
+    const fixture *fixture = *state;
     /* The table of outcomes may have a key that forbids a second one; a copy of it has none. */
-    change(of, "CREATE TABLE planted AS SELECT * FROM outcomes");
-    change(of, "DROP VIEW IF EXISTS pages");
-    change(of, "ALTER TABLE outcomes RENAME TO original");
-    change(of, "ALTER TABLE planted RENAME TO outcomes");
-    check_whole(of);
+    change(fixture, "CREATE TABLE planted AS SELECT * FROM outcomes");
+    change(fixture, "DROP VIEW IF EXISTS pages");
+    change(fixture, "ALTER TABLE outcomes RENAME TO original");
+    change(fixture, "ALTER TABLE planted RENAME TO outcomes");
+    check_whole(fixture);
 
-    change(of, "DELETE FROM outcomes WHERE id = 7");
-    check(judge(of).check.unanswered == 1, "an outcome that is missing");
-    change(of, "INSERT INTO outcomes SELECT * FROM original WHERE id = 7");
-    check_whole(of);
+    change(fixture, "DELETE FROM outcomes WHERE id = 7");
+    check(judge(fixture).check.unanswered == 1, "an outcome that is missing");
+    change(fixture, "INSERT INTO outcomes SELECT * FROM original WHERE id = 7");
+    check_whole(fixture);
 
-    change(of, "INSERT INTO outcomes SELECT * FROM original WHERE id = 9");
-    check(judge(of).check.answered_twice == 1, "a second outcome");
-    change(of, "DELETE FROM outcomes WHERE rowid = (SELECT max(rowid) FROM outcomes WHERE id = 9)");
+    change(fixture, "INSERT INTO outcomes SELECT * FROM original WHERE id = 9");
+    check(judge(fixture).check.answered_twice == 1, "a second outcome");
+    change(fixture, "DELETE FROM outcomes WHERE rowid = (SELECT max(rowid) FROM outcomes WHERE id = 9)");
 
-    change(of, "UPDATE outcomes SET status = 500 WHERE id = 11");
-    check(judge(of).wrong == 1, "a wrong status");
-    change(of, "UPDATE outcomes SET status = (SELECT status FROM original WHERE id = 11) WHERE id = 11");
+    change(fixture, "UPDATE outcomes SET status = 500 WHERE id = 11");
+    check(judge(fixture).wrong == 1, "a wrong status");
+    change(fixture, "UPDATE outcomes SET status = (SELECT status FROM original WHERE id = 11) WHERE id = 11");
 
-    change(of, "UPDATE outcomes SET offset = offset + 1 WHERE id = 1");
-    judgement moved = judge(of);
+    change(fixture, "UPDATE outcomes SET offset = offset + 1 WHERE id = 1");
+    judgement moved = judge(fixture);
     check(moved.check.misplaced == 1 && moved.check.unclaimed == 1, "a wrong place");
-    change(of, "UPDATE outcomes SET offset = offset - 1 WHERE id = 1");
+    change(fixture, "UPDATE outcomes SET offset = offset - 1 WHERE id = 1");
 
-    change(of, "UPDATE meta SET value = value + 1 WHERE name = 'pages'");
-    check(judge(of).check.miscounts == 1, "a wrong counter");
-    change(of, "UPDATE meta SET value = value - 1 WHERE name = 'pages'");
+    change(fixture, "UPDATE meta SET value = value + 1 WHERE name = 'pages'");
+    check(judge(fixture).check.miscounts == 1, "a wrong counter");
+    change(fixture, "UPDATE meta SET value = value - 1 WHERE name = 'pages'");
 
-    change(of, "CREATE TABLE kept AS SELECT * FROM urls WHERE id = 13");
-    change(of, "DELETE FROM urls WHERE id = 13");
-    judgement dropped = judge(of);
+    change(fixture, "CREATE TABLE kept AS SELECT * FROM urls WHERE id = 13");
+    change(fixture, "DELETE FROM urls WHERE id = 13");
+    judgement dropped = judge(fixture);
     check(dropped.missing == 1 && dropped.check.strays == 1, "a URL that is missing: %s", dropped.first);
-    change(of, "INSERT INTO urls SELECT * FROM kept");
-    change(of, "UPDATE kept SET id = 100000");
-    change(of, "INSERT INTO urls SELECT * FROM kept");
-    judgement twice = judge(of);
+    change(fixture, "INSERT INTO urls SELECT * FROM kept");
+    change(fixture, "UPDATE kept SET id = 100000");
+    change(fixture, "INSERT INTO urls SELECT * FROM kept");
+    judgement twice = judge(fixture);
     check(twice.check.repeated == 1 && twice.check.unanswered == 1, "a URL with two rows");
-    change(of, "DELETE FROM urls WHERE id = 100000");
+    change(fixture, "DELETE FROM urls WHERE id = 100000");
 
-    check_whole(of);
+    check_whole(fixture);
 }
 
 /* ---- the archive ---- */
@@ -146,10 +146,10 @@ static void save(const char *path, const void *data, size_t length)
 
 static void every_flipped_byte_of_the_archive_is_found(void **state)
 {
-    const fixture *of = *state;
+    const fixture *fixture = *state;
     char path[TEST_PATH];
     size_t length;
-    test_path(path, of->self.state, "archive/vidi-00000.warc.gz");
+    test_path(path, fixture->self.state, "archive/vidi-00000.warc.gz");
     char *data = load(path, &length);
     uint64_t found = 0, tried = 0;
     for (size_t at = 0; at < length; at += length / 97) {
@@ -157,7 +157,7 @@ static void every_flipped_byte_of_the_archive_is_found(void **state)
         save(path, data, length);
         data[at] ^= 0x20;
         checker_report report;
-        checker_look(&report, of->self.state, NULL, NULL, NULL);
+        checker_look(&report, fixture->self.state, NULL, NULL, NULL);
         found += checker_faults(&report) > 0;
         tried++;
     }
@@ -165,9 +165,9 @@ static void every_flipped_byte_of_the_archive_is_found(void **state)
     check(tried > 90 && found + 10 >= tried, "%llu of %llu found", (unsigned long long)found,
           (unsigned long long)tried);
     save(path, data, length - 1);
-    check(judge(of).check.bad_records > 0, "the last byte is missing");
+    check(judge(fixture).check.bad_records > 0, "the last byte is missing");
     save(path, data, length);
-    check_whole(of);
+    check_whole(fixture);
     free(data);
 }
 
@@ -175,27 +175,27 @@ static void every_flipped_byte_of_the_archive_is_found(void **state)
 
 static void faults_in_the_output_are_found(void **state)
 {
-    const fixture *of = *state;
+    const fixture *fixture = *state;
     size_t length;
-    char *data = load(of->output, &length);
+    char *data = load(fixture->output, &length);
     char *first = strchr(data, '\n') + 1;
     size_t second = (size_t)(strchr(first, '\n') + 1 - first);
 
-    save(of->output, first, length - (size_t)(first - data));
-    check(judge(of).check.missing_lines == 1, "a line is missing");
-    save(of->output, data, length - 1);
-    check(judge(of).check.bad_lines == 1, "the last line is torn");
+    save(fixture->output, first, length - (size_t)(first - data));
+    check(judge(fixture).check.missing_lines == 1, "a line is missing");
+    save(fixture->output, data, length - 1);
+    check(judge(fixture).check.bad_lines == 1, "the last line is torn");
     char *more = site_memory(length + second);
     memcpy(more, data, length);
     memcpy(more + length, first, second);
-    save(of->output, more, length + second);
-    check(judge(of).check.repeated_lines == 1, "a line is repeated");
+    save(fixture->output, more, length + second);
+    check(judge(fixture).check.repeated_lines == 1, "a line is repeated");
     first[-1] = ' ';
-    save(of->output, data, length);
-    check(judge(of).check.missing_lines == 1, "two lines are glued");
+    save(fixture->output, data, length);
+    check(judge(fixture).check.missing_lines == 1, "two lines are glued");
     first[-1] = '\n';
-    save(of->output, data, length);
-    check_whole(of);
+    save(fixture->output, data, length);
+    check_whole(fixture);
     free(data);
     free(more);
 }
@@ -204,15 +204,15 @@ static void faults_in_the_output_are_found(void **state)
 
 static void other_pages_than_the_truth_are_found(void **state)
 {
-    const fixture *of = *state;
-    site_page *some = of->whole.made[0], *other = of->whole.made[1];
+    const fixture *fixture = *state;
+    site_page *some = fixture->whole.made[0], *other = fixture->whole.made[1];
     some->reached = false;
-    check(judge(of).unexpected == 1, "a page that must not be visited");
+    check(judge(fixture).unexpected == 1, "a page that must not be visited");
     some->reached = true;
     other->requests++;
-    check(judge(of).repeated == 1, "a page that was asked for twice");
+    check(judge(fixture).repeated == 1, "a page that was asked for twice");
     other->requests--;
-    check_whole(of);
+    check_whole(fixture);
 }
 
 int main(void)

@@ -29,33 +29,33 @@ typedef struct scene {
     site_page *seed;
 } scene;
 
-static void scene_begin(scene *of, int pages)
+static void scene_begin(scene *scene, int pages)
 {
-    of->web = site_open(2);
-    site_clock_begin(&of->clock);
-    of->web->now = of->clock.clock.now;
-    of->web->now_context = &of->clock;
-    of->seed = site_page_add(of->web, 1, "/");
+    scene->web = site_open(2);
+    site_clock_begin(&scene->clock);
+    scene->web->now = scene->clock.clock.now;
+    scene->web->now_context = &scene->clock;
+    scene->seed = site_page_add(scene->web, 1, "/");
     for (int n = 0; n < pages; n++)
-        site_link_to(of->seed, site_page_add(of->web, 1, "/%d", n));
-    crawling_begin(&of->self, &of->seed, 1);
-    of->self.options.clock = &of->clock.clock;
+        site_link_to(scene->seed, site_page_add(scene->web, 1, "/%d", n));
+    crawling_begin(&scene->self, &scene->seed, 1);
+    scene->self.options.clock = &scene->clock.clock;
 }
 
 /* Crawls, and judges with the truth of the site. */
-static void scene_crawl(scene *of, crawl_end end, unsigned flags)
+static void scene_crawl(scene *scene, crawl_end end, unsigned flags)
 {
-    site_serve(of->web);
-    crawling_must(&of->self, end);
-    site_stop(of->web);
-    site_walk(of->web, &of->seed, 1, -1);
-    crawling_judge(&of->self, of->web, JUDGE_STORED | flags, NULL, NULL);
+    site_serve(scene->web);
+    crawling_must(&scene->self, end);
+    site_stop(scene->web);
+    site_walk(scene->web, &scene->seed, 1, -1);
+    crawling_judge(&scene->self, scene->web, JUDGE_STORED | flags, NULL, NULL);
 }
 
-static void scene_end(scene *of)
+static void scene_end(scene *scene)
 {
-    crawling_end(&of->self);
-    site_close(of->web);
+    crawling_end(&scene->self);
+    site_close(scene->web);
 }
 
 /* ---- failures that pass ---- */
@@ -63,121 +63,121 @@ static void scene_end(scene *of)
 static void failures_that_pass_are_tried_again(void **state)
 {
     const site_manner *manner = *state;
-    scene of;
+    scene scene;
     int64_t times[4];
     size_t count = 0;
-    scene_begin(&of, 5);
-    site_page *page = site_find(of.web, "127.0.1.1", "/2");
+    scene_begin(&scene, 5);
+    site_page *page = site_find(scene.web, "127.0.1.1", "/2");
     page->early =
         (site_answer){.status = 200, .type = "text/html", .body = "0123456789", .length = 10, .manner = *manner};
     page->early_times = 3;
-    of.self.options.retries = 3;
-    of.self.options.silence_ms = 1000;
-    scene_crawl(&of, CRAWL_DONE, 0);
-    for (size_t i = 0; i < of.web->log_count && count < 4; i++) {
-        if (strcmp(of.web->log[i].target, "/2") == 0)
-            times[count++] = of.web->log[i].began;
+    scene.self.options.retries = 3;
+    scene.self.options.silence_ms = 1000;
+    scene_crawl(&scene, CRAWL_DONE, 0);
+    for (size_t i = 0; i < scene.web->log_count && count < 4; i++) {
+        if (strcmp(scene.web->log[i].target, "/2") == 0)
+            times[count++] = scene.web->log[i].began;
     }
     assert_int_equal(page->requests, 4);
     check(times[1] - times[0] >= 1 * SECOND && times[2] - times[1] >= 4 * SECOND && times[3] - times[2] >= 16 * SECOND,
           "tried after %lld, %lld and %lld ms", (long long)(times[1] - times[0]), (long long)(times[2] - times[1]),
           (long long)(times[3] - times[2]));
-    scene_end(&of);
+    scene_end(&scene);
 }
 
 static void a_failure_that_stays_is_given_up(void **state)
 {
-    scene of;
+    scene scene;
     (void)state;
-    scene_begin(&of, 5);
-    site_page *page = site_find(of.web, "127.0.1.1", "/2");
+    scene_begin(&scene, 5);
+    site_page *page = site_find(scene.web, "127.0.1.1", "/2");
     page->answer.manner = SITE_BAD_CHUNK;
     page->reason = "broken";
     page->status = SITE_ANY_STATUS;
     page->barren = true;
-    of.self.options.retries = 2;
-    scene_crawl(&of, CRAWL_DONE, 0);
+    scene.self.options.retries = 2;
+    scene_crawl(&scene, CRAWL_DONE, 0);
     assert_int_equal(page->requests, 3);
-    scene_end(&of);
+    scene_end(&scene);
 }
 
 /* Neither the page of one host nor the robots.txt of another will be better after a few seconds. */
 static void what_is_not_http_is_asked_for_once(void **state)
 {
-    scene of;
+    scene scene;
     (void)state;
-    scene_begin(&of, 5);
-    site_page *page = site_find(of.web, "127.0.1.1", "/2"), *robots = site_robots(of.web, 2, "");
-    site_page *forbidden = site_page_add(of.web, 2, "/");
+    scene_begin(&scene, 5);
+    site_page *page = site_find(scene.web, "127.0.1.1", "/2"), *robots = site_robots(scene.web, 2, "");
+    site_page *forbidden = site_page_add(scene.web, 2, "/");
     page->answer.manner = robots->answer.manner = SITE_GARBAGE;
     page->reason = forbidden->reason = "broken";
     page->status = forbidden->status = SITE_ANY_STATUS;
     page->barren = forbidden->barren = true;
-    site_edge_add(of.seed, forbidden, true);
-    of.self.seeds[of.self.options.seed_count++] = (vidi_str){forbidden->url, strlen(forbidden->url)};
-    of.self.options.retries = 3;
-    scene_crawl(&of, CRAWL_DONE, 0);
+    site_edge_add(scene.seed, forbidden, true);
+    scene.self.seeds[scene.self.options.seed_count++] = (vidi_str){forbidden->url, strlen(forbidden->url)};
+    scene.self.options.retries = 3;
+    scene_crawl(&scene, CRAWL_DONE, 0);
     assert_int_equal(page->requests, 1);
     assert_int_equal(robots->requests, 1);
     assert_int_equal(forbidden->requests, 0);
-    scene_end(&of);
+    scene_end(&scene);
 }
 
 /* ---- the state ---- */
 
 static void a_missing_set_is_made_again(void **state)
 {
-    scene of;
+    scene scene;
     char seen[TEST_PATH];
     (void)state;
-    scene_begin(&of, 30);
-    of.self.options.max_pages = 12;
-    scene_crawl(&of, CRAWL_LIMIT, JUDGE_PARTLY);
-    test_path(seen, of.self.state, "seen");
+    scene_begin(&scene, 30);
+    scene.self.options.max_pages = 12;
+    scene_crawl(&scene, CRAWL_LIMIT, JUDGE_PARTLY);
+    test_path(seen, scene.self.state, "seen");
     test_folder_remove(seen);
-    of.self.options.max_pages = 0;
-    scene_crawl(&of, CRAWL_DONE, JUDGE_REQUESTS);
-    scene_end(&of);
+    scene.self.options.max_pages = 0;
+    scene_crawl(&scene, CRAWL_DONE, JUDGE_REQUESTS);
+    scene_end(&scene);
 }
 
 static void more_seeds_and_levels_can_follow(void **state)
 {
-    scene of;
+    scene scene;
     (void)state;
-    scene_begin(&of, 10);
-    site_page *later = site_page_add(of.web, 2, "/"), *far = site_page_add(of.web, 2, "/far");
+    scene_begin(&scene, 10);
+    site_page *later = site_page_add(scene.web, 2, "/"), *far = site_page_add(scene.web, 2, "/far");
     site_link_to(later, far);
-    site_page *seeds[] = {of.seed, later};
-    site_link_to(site_find(of.web, "127.0.1.1", "/3"), far); /* out of scope at first */
-    scene_crawl(&of, CRAWL_DONE, JUDGE_PARTLY);
-    of.self.seeds[1] = (vidi_str){later->url, strlen(later->url)};
-    of.self.options.seed_count = 2;
-    site_serve(of.web);
-    crawling_must(&of.self, CRAWL_DONE);
-    site_stop(of.web);
-    site_walk(of.web, seeds, 2, -1);
-    crawling_judge(&of.self, of.web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
-    scene_end(&of);
+    site_page *seeds[] = {scene.seed, later};
+    site_link_to(site_find(scene.web, "127.0.1.1", "/3"), far); /* out of scope at first */
+    scene_crawl(&scene, CRAWL_DONE, JUDGE_PARTLY);
+    scene.self.seeds[1] = (vidi_str){later->url, strlen(later->url)};
+    scene.self.options.seed_count = 2;
+    site_serve(scene.web);
+    crawling_must(&scene.self, CRAWL_DONE);
+    site_stop(scene.web);
+    site_walk(scene.web, seeds, 2, -1);
+    crawling_judge(&scene.self, scene.web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
+    scene_end(&scene);
 }
 
 /* The clock skips the waiting, so the pages of a run are known: one each second. */
 static void max_time_ends_a_run_and_the_next_goes_on(void **state)
 {
-    scene of;
+    scene scene;
     (void)state;
-    scene_begin(&of, 20);
-    of.self.options.delay = SECOND;
-    of.self.options.max_time = 5 * SECOND;
-    scene_crawl(&of, CRAWL_LIMIT, JUDGE_PARTLY);
-    check(strcmp(of.self.why, "--max-time") == 0, "it ended at %s", of.self.why);
-    check(of.self.progress.pages > 1 && of.self.progress.pages <= 6, "%llu pages in 5 seconds",
-          (unsigned long long)of.self.progress.pages);
-    uint64_t before = of.self.progress.pages;
-    scene_crawl(&of, CRAWL_LIMIT, JUDGE_PARTLY); /* it is the time of a run, not of all */
-    check(of.self.progress.pages > before, "the second run has fetched nothing");
-    of.self.options.max_time = 0;
-    scene_crawl(&of, CRAWL_DONE, JUDGE_REQUESTS);
-    scene_end(&of);
+    scene_begin(&scene, 20);
+    scene.self.options.delay = SECOND;
+    scene.self.options.max_time = 5 * SECOND;
+    scene_crawl(&scene, CRAWL_LIMIT, JUDGE_PARTLY);
+    check(strcmp(scene.self.why, "--max-time") == 0, "it ended at %s", scene.self.why);
+    check(scene.self.progress.pages > 1 && scene.self.progress.pages <= 6, "%llu pages in 5 seconds",
+          (unsigned long long)scene.self.progress.pages);
+    uint64_t before = scene.self.progress.pages;
+    scene_crawl(&scene, CRAWL_LIMIT, JUDGE_PARTLY); /* it is the time of a run, not of all */
+    check(scene.self.progress.pages > before, "the second run has fetched nothing");
+    scene.self.options.max_time = 0;
+    scene_crawl(&scene, CRAWL_DONE, JUDGE_REQUESTS);
+    scene_end(&scene);
 }
 
 /* A seed is fetched though a filter of few bits answers SEEN for nearly everything. */
@@ -291,22 +291,22 @@ static void a_killed_crawl_goes_on_in_the_right_archive_file(void **state)
 /* robots.txt is asked for again after a day, and a rule that it has then is obeyed. */
 static void robots_txt_is_good_for_a_day(void **state)
 {
-    scene of;
+    scene scene;
     enum { PAGES = 200 };
     size_t asked = 0;
     (void)state;
-    scene_begin(&of, PAGES);
-    site_page *robots = site_robots(of.web, 1, "User-agent: *\nDisallow: /\n");
+    scene_begin(&scene, PAGES);
+    site_page *robots = site_robots(scene.web, 1, "User-agent: *\nDisallow: /\n");
     robots->early = (site_answer){.status = 200, .type = "text/plain", .body = "", .length = 0};
     robots->early_times = 1;
-    of.self.options.delay = 10 * MINUTE; /* 144 pages a day */
-    of.self.options.max_delay = 20 * MINUTE;
-    of.self.options.per_host = 1;
-    site_serve(of.web);
-    crawling_must(&of.self, CRAWL_DONE);
-    site_stop(of.web);
-    for (size_t i = 0; i < of.web->log_count; i++) {
-        const site_request *each = &of.web->log[i];
+    scene.self.options.delay = 10 * MINUTE; /* 144 pages a day */
+    scene.self.options.max_delay = 20 * MINUTE;
+    scene.self.options.per_host = 1;
+    site_serve(scene.web);
+    crawling_must(&scene.self, CRAWL_DONE);
+    site_stop(scene.web);
+    for (size_t i = 0; i < scene.web->log_count; i++) {
+        const site_request *each = &scene.web->log[i];
         if (strcmp(each->target, "/robots.txt") == 0)
             asked++;
         else
@@ -314,24 +314,24 @@ static void robots_txt_is_good_for_a_day(void **state)
                   (long long)(each->began / HOUR));
     }
     check(asked >= 2, "robots.txt was asked for %zu times", asked);
-    check(of.web->log_count > 100, "only %zu requests", of.web->log_count);
+    check(scene.web->log_count > 100, "only %zu requests", scene.web->log_count);
     checker_report report;
-    checker_look(&report, of.self.state, NULL, NULL, NULL);
+    checker_look(&report, scene.self.state, NULL, NULL, NULL);
     check(checker_faults(&report) == 0 && report.urls == PAGES + 1, "%s", report.first);
-    scene_end(&of);
+    scene_end(&scene);
 }
 
 /* ---- sitemaps ---- */
 
 static void sitemaps_that_name_each_other_end(void **state)
 {
-    scene of;
+    scene scene;
     (void)state;
-    scene_begin(&of, 1);
-    site_page *robots = site_robots(of.web, 1, "User-agent: *\n");
+    scene_begin(&scene, 1);
+    site_page *robots = site_robots(scene.web, 1, "User-agent: *\n");
     site_page *maps[3];
     for (int i = 0; i < 3; i++) {
-        maps[i] = site_page_add(of.web, 1, "/map%d.xml", i);
+        maps[i] = site_page_add(scene.web, 1, "/map%d.xml", i);
         maps[i]->answer.type = "text/xml";
     }
     for (int i = 0; i < 3; i++) {
@@ -340,13 +340,13 @@ static void sitemaps_that_name_each_other_end(void **state)
         site_link(maps[i], maps[i], "<sitemap><loc>%s</loc></sitemap></sitemapindex>", maps[i]->url);
     }
     site_say(robots, "Sitemap: %s\nSitemap: %s\n", maps[0]->url, maps[0]->url);
-    site_serve(of.web);
-    crawling_must(&of.self, CRAWL_DONE);
-    site_stop(of.web);
-    site_page *seeds[] = {of.seed, maps[0]};
-    site_walk(of.web, seeds, 2, -1);
-    crawling_judge(&of.self, of.web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
-    scene_end(&of);
+    site_serve(scene.web);
+    crawling_must(&scene.self, CRAWL_DONE);
+    site_stop(scene.web);
+    site_page *seeds[] = {scene.seed, maps[0]};
+    site_walk(scene.web, seeds, 2, -1);
+    crawling_judge(&scene.self, scene.web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
+    scene_end(&scene);
 }
 
 /* ---- many links ---- */
@@ -360,22 +360,22 @@ static bool is_found(void *context, const checker_row *row)
 
 static void a_page_of_a_hundred_thousand_links_is_accounted_for(void **state)
 {
-    scene of;
+    scene scene;
     enum { LINKS = 100000 };
     uint64_t found = 0;
     (void)state;
-    scene_begin(&of, 0);
+    scene_begin(&scene, 0);
     for (int i = 0; i < LINKS; i++)
-        site_say(of.seed, "<a href=/many/%d>", i);
-    of.self.options.max_pages = 20;
-    site_serve(of.web);
-    crawling_must(&of.self, CRAWL_LIMIT);
-    site_stop(of.web);
-    site_walk(of.web, &of.seed, 1, -1);
-    crawling_judge(&of.self, of.web, JUDGE_STORED | JUDGE_PARTLY, is_found, &found);
+        site_say(scene.seed, "<a href=/many/%d>", i);
+    scene.self.options.max_pages = 20;
+    site_serve(scene.web);
+    crawling_must(&scene.self, CRAWL_LIMIT);
+    site_stop(scene.web);
+    site_walk(scene.web, &scene.seed, 1, -1);
+    crawling_judge(&scene.self, scene.web, JUDGE_STORED | JUDGE_PARTLY, is_found, &found);
     assert_int_equal(found, LINKS);
-    assert_int_equal(of.self.progress.queue, LINKS - 19);
-    scene_end(&of);
+    assert_int_equal(scene.self.progress.queue, LINKS - 19);
+    scene_end(&scene);
 }
 
 /* ---- secrets ---- */
@@ -420,26 +420,26 @@ static void must_not_contain(const char *folder, const char *what)
 
 static void secrets_are_not_written_anywhere(void **state)
 {
-    scene of;
+    scene scene;
     char url[128];
     size_t with = 0;
     (void)state;
-    scene_begin(&of, 4);
-    site_page *away = site_page_add(of.web, 2, "/");
-    site_link_to(of.seed, away);
-    snprintf(url, sizeof url, "http://user:hunter2@127.0.1.1:%d/", of.web->port);
+    scene_begin(&scene, 4);
+    site_page *away = site_page_add(scene.web, 2, "/");
+    site_link_to(scene.seed, away);
+    snprintf(url, sizeof url, "http://user:hunter2@127.0.1.1:%d/", scene.web->port);
     site_page secret = {.url = url}, *seed = &secret;
     program self;
-    program_begin(&self, of.web, &seed, 1);
-    site_serve(of.web);
+    program_begin(&self, scene.web, &seed, 1);
+    site_serve(scene.web);
     child_plan plan = program_plan(&self);
     child_add(&plan, "--header", "X-Token: swordfish", "--check", NULL);
     int status = child_run(&plan);
     check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "it ends with %x: %s", (unsigned)status,
           program_messages(&self));
-    site_stop(of.web);
-    for (size_t i = 0; i < of.web->log_count; i++) {
-        const site_request *each = &of.web->log[i];
+    site_stop(scene.web);
+    for (size_t i = 0; i < scene.web->log_count; i++) {
+        const site_request *each = &scene.web->log[i];
         bool has = strstr(each->head, "Basic dXNlcjpodW50ZXIy") && strstr(each->head, "swordfish");
         check(has == (each->address == 1), "%s%s: %s", each->host, each->target, each->head);
         with += has;
@@ -449,26 +449,26 @@ static void secrets_are_not_written_anywhere(void **state)
     for (size_t i = 0; i < 3; i++)
         must_not_contain(self.folder, secrets[i]);
     program_end(&self);
-    scene_end(&of);
+    scene_end(&scene);
 }
 
 /* ---- two at a time ---- */
 
 static void a_second_crawl_of_the_same_state_is_refused(void **state)
 {
-    scene of;
+    scene scene;
     (void)state;
-    scene_begin(&of, 3);
-    site_find(of.web, "127.0.1.1", "/1")->answer.delay_ms = 3000;
+    scene_begin(&scene, 3);
+    site_find(scene.web, "127.0.1.1", "/1")->answer.delay_ms = 3000;
     program self;
-    program_begin(&self, of.web, &of.seed, 1);
-    site_serve(of.web);
+    program_begin(&self, scene.web, &scene.seed, 1);
+    site_serve(scene.web);
     child_plan plan = program_plan(&self);
     pid_t first = child_start(&plan);
     for (size_t seen = 0; seen < 3;) {
-        pthread_mutex_lock(&of.web->lock);
-        seen = of.web->log_count;
-        pthread_mutex_unlock(&of.web->lock);
+        pthread_mutex_lock(&scene.web->lock);
+        seen = scene.web->log_count;
+        pthread_mutex_unlock(&scene.web->lock);
     }
     /* A report can be read meanwhile. */
     child_plan report = {.err = self.messages, .out = self.messages};
@@ -484,11 +484,11 @@ static void a_second_crawl_of_the_same_state_is_refused(void **state)
     free(said);
     waitpid(first, &status, 0);
     check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the first ends with %x", (unsigned)status);
-    site_stop(of.web);
-    site_walk(of.web, &of.seed, 1, -1);
+    site_stop(scene.web);
+    site_walk(scene.web, &scene.seed, 1, -1);
     program_must_be_right(&self, JUDGE_STORED | JUDGE_REQUESTS, "two at a time");
     program_end(&self);
-    scene_end(&of);
+    scene_end(&scene);
 }
 
 int main(int argc, char **argv)

@@ -24,7 +24,7 @@ enum { LIVES = 12, KILLS = 50, LONG_KILLS = 1000, CONNECTIONS = 16, BATCH = 500,
 /* What is crawled, and how. */
 typedef struct town {
     const char *name;
-    void (*build)(struct town *of);
+    void (*build)(struct town *town);
     const char *words[4]; /* options; ends in NULL */
     int64_t depth;
     int code;         /* of the end */
@@ -43,55 +43,55 @@ typedef struct town {
 /* ---- the sites ---- */
 
 /* Many pages, some of them slow, so that many are on their way at any moment. With --check, each link is kept. */
-static void build_web(town *of)
+static void build_web(town *town)
 {
     world_web whole = {.hosts = 4, .pages = 900, .seed = 9, .body = 300};
-    of->web = site_open(whole.hosts);
-    world_web_make(of->web, &whole);
-    for (size_t i = 0; i < of->web->page_count; i++)
-        of->web->pages[i]->answer.delay_ms = i % 3 ? 0 : 15;
-    memcpy(of->seeds, whole.made, whole.hosts * sizeof *whole.made);
+    town->web = site_open(whole.hosts);
+    world_web_make(town->web, &whole);
+    for (size_t i = 0; i < town->web->page_count; i++)
+        town->web->pages[i]->answer.delay_ms = i % 3 ? 0 : 15;
+    memcpy(town->seeds, whole.made, whole.hosts * sizeof *whole.made);
     free(whole.made);
-    of->seed_count = of->truth_count = whole.hosts;
+    town->seed_count = town->truth_count = whole.hosts;
 }
 
 /* Many more pages than a kill may cost. */
-static void build_large(town *of)
+static void build_large(town *town)
 {
     world_web whole = {.hosts = 4, .pages = 4000, .seed = 3, .body = 200};
-    of->web = site_open(whole.hosts);
-    world_web_make(of->web, &whole);
-    memcpy(of->seeds, whole.made, whole.hosts * sizeof *whole.made);
+    town->web = site_open(whole.hosts);
+    world_web_make(town->web, &whole);
+    memcpy(town->seeds, whole.made, whole.hosts * sizeof *whole.made);
     free(whole.made);
-    of->seed_count = of->truth_count = whole.hosts;
+    town->seed_count = town->truth_count = whole.hosts;
 }
 
 /* Redirects, robots.txt, sitemaps and all kinds of links, on eight hosts; level by level. */
-static void build_zoo(town *of)
+static void build_zoo(town *town)
 {
     enum { HOSTS = 8, OUTSIDE = 9 };
-    of->web = site_open(OUTSIDE);
+    town->web = site_open(OUTSIDE);
     for (unsigned host = 1; host <= HOSTS; host++)
-        of->seeds[host - 1] = site_page_add(of->web, host, "/");
-    site_page *hub = of->seeds[0];
-    world_loops(of->web, 1, hub);
-    world_mirrors(of->web, 1, 2, hub);
-    world_spellings(of->web, 1, hub);
-    world_encodings(of->web, 1, hub);
-    world_politeness(of->web, 1, hub);
-    world_statuses(of->web, 2, hub);
-    world_redirects(of->web, 1, 2, OUTSIDE, hub);
-    world_robots(of->web, 3, hub);
-    of->seed_count = HOSTS;
-    of->truth_count = HOSTS + world_sitemaps(of->web, 7, of->seeds + HOSTS);
-    site_page *last = of->seeds[7];
+        town->seeds[host - 1] = site_page_add(town->web, host, "/");
+    site_page *hub = town->seeds[0];
+    world_loops(town->web, 1, hub);
+    world_mirrors(town->web, 1, 2, hub);
+    world_spellings(town->web, 1, hub);
+    world_encodings(town->web, 1, hub);
+    world_politeness(town->web, 1, hub);
+    world_statuses(town->web, 2, hub);
+    world_redirects(town->web, 1, 2, OUTSIDE, hub);
+    world_robots(town->web, 3, hub);
+    town->seed_count = HOSTS;
+    town->truth_count = HOSTS + world_sitemaps(town->web, 7, town->seeds + HOSTS);
+    site_page *last = town->seeds[7];
     for (int i = 0; i < 12; i++) { /* a long way */
-        site_page *next = site_page_add(of->web, 8, "/way/%d", i);
+        site_page *next = site_page_add(town->web, 8, "/way/%d", i);
         site_link_to(last, next);
         last = next;
     }
-    for (size_t i = 0; i < of->web->page_count; i += 2)
-        of->web->pages[i]->answer.delay_ms = 10;
+    for (size_t i = 0; i < town->web->page_count; i += 2)
+        town->web->pages[i]->answer.delay_ms = 10;
 }
 
 /* ---- lives ---- */
@@ -103,19 +103,19 @@ static int64_t now_us(void)
     return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
 }
 
-static void must_end_well(const town *of, const program *self, int status, const char *story)
+static void must_end_well(const town *town, const program *self, int status, const char *story)
 {
     char *said = program_messages(self);
-    check(WIFEXITED(status) && WEXITSTATUS(status) == of->code, "%s: the crawl ends with status %x and says: %.400s",
+    check(WIFEXITED(status) && WEXITSTATUS(status) == town->code, "%s: the crawl ends with status %x and says: %.400s",
           story, (unsigned)status, said);
     free(said);
 }
 
-static child_plan plan_of(const town *of, const program *self)
+static child_plan plan_of(const town *town, const program *self)
 {
     child_plan plan = program_plan(self);
-    for (size_t i = 0; of->words[i]; i++)
-        child_add(&plan, of->words[i], NULL);
+    for (size_t i = 0; town->words[i]; i++)
+        child_add(&plan, town->words[i], NULL);
     return plan;
 }
 
@@ -143,41 +143,41 @@ static char *accounts_of(const program *self)
     return text.at;
 }
 
-static void town_begin(town *of)
+static void town_begin(town *town)
 {
     program self;
-    of->build(of);
-    site_walk(of->web, of->seeds, of->truth_count, of->depth);
-    site_serve(of->web);
-    program_begin(&self, of->web, of->seeds, of->seed_count);
-    child_plan plan = plan_of(of, &self);
+    town->build(town);
+    site_walk(town->web, town->seeds, town->truth_count, town->depth);
+    site_serve(town->web);
+    program_begin(&self, town->web, town->seeds, town->seed_count);
+    child_plan plan = plan_of(town, &self);
     program_power(&self, &plan, NULL, NULL);
     int64_t began = now_us();
-    must_end_well(of, &self, child_run(&plan), "nobody is killed");
-    of->duration = now_us() - began;
-    of->calls = program_calls(&self);
-    program_must_be_right(&self, of->flags | JUDGE_REQUESTS, "nobody is killed");
-    of->accounts = accounts_of(&self);
-    check(strstr(of->accounts, of->said), "it has counted %s not %s", of->accounts, of->said);
+    must_end_well(town, &self, child_run(&plan), "nobody is killed");
+    town->duration = now_us() - began;
+    town->calls = program_calls(&self);
+    program_must_be_right(&self, town->flags | JUDGE_REQUESTS, "nobody is killed");
+    town->accounts = accounts_of(&self);
+    check(strstr(town->accounts, town->said), "it has counted %s not %s", town->accounts, town->said);
     program_end(&self);
-    check(of->calls > 20, "only %llu calls are counted", (unsigned long long)of->calls);
+    check(town->calls > 20, "only %llu calls are counted", (unsigned long long)town->calls);
 }
 
-static void town_end(town *of)
+static void town_end(town *town)
 {
     print_message("# %llu kills; %llu requests were repeated; a crawl takes %lld ms and %llu calls; %s\n",
-                  (unsigned long long)of->kills, (unsigned long long)of->extra, (long long)of->duration / 1000,
-                  (unsigned long long)of->calls, of->accounts);
-    site_close(of->web);
-    free(of->accounts);
+                  (unsigned long long)town->kills, (unsigned long long)town->extra, (long long)town->duration / 1000,
+                  (unsigned long long)town->calls, town->accounts);
+    site_close(town->web);
+    free(town->accounts);
 }
 
 /* One life: it is killed after some time, or at a certain call. False: the crawl was complete before. */
-static bool live(town *of, program *self, test_random *random)
+static bool live(town *town, program *self, test_random *random)
 {
-    child_plan plan = plan_of(of, self);
+    child_plan plan = plan_of(town, self);
     char number[32];
-    bool levels = of->depth < 0 && test_below(random, 3) == 0, limit = test_below(random, 4) == 0;
+    bool levels = town->depth < 0 && test_below(random, 3) == 0, limit = test_below(random, 4) == 0;
     if (levels) /* the queue is then sorted anew */
         child_add(&plan, "--depth", "99", NULL);
     if (limit)
@@ -186,94 +186,94 @@ static bool live(town *of, program *self, test_random *random)
         child_add(&plan, "--rebuild-seen", NULL);
     if (test_below(random, 2)) {
         plan.signal = SIGKILL;
-        plan.after_us = (int64_t)test_below(random, (uint64_t)of->duration / 2);
+        plan.after_us = (int64_t)test_below(random, (uint64_t)town->duration / 2);
     } else {
-        snprintf(number, sizeof number, "%llu", (unsigned long long)(1 + test_below(random, of->calls / 2)));
+        snprintf(number, sizeof number, "%llu", (unsigned long long)(1 + test_below(random, town->calls / 2)));
         program_power(self, &plan, POWER_DIE, number);
     }
     int status = child_run(&plan);
     bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-    of->kills += killed;
+    town->kills += killed;
     bool at_limit = limit && WIFEXITED(status) && WEXITSTATUS(status) == LIMIT;
     if (!killed && !at_limit)
-        must_end_well(of, self, status, "a life that ended before it was killed");
+        must_end_well(town, self, status, "a life that ended before it was killed");
     return killed || at_limit;
 }
 
-static void tell(town *of, uint64_t seed)
+static void tell(town *town, uint64_t seed)
 {
     test_random random = {seed};
     program self;
     judgement result;
     char story[64];
-    uint64_t before = of->kills;
+    uint64_t before = town->kills;
     snprintf(story, sizeof story, "VIDI_TEST_SEED=%llu", (unsigned long long)seed);
-    site_forget(of->web);
-    program_begin(&self, of->web, of->seeds, of->seed_count);
-    for (int lives = 0; lives < LIVES && live(of, &self, &random); lives++)
+    site_forget(town->web);
+    program_begin(&self, town->web, town->seeds, town->seed_count);
+    for (int lives = 0; lives < LIVES && live(town, &self, &random); lives++)
         ;
-    child_plan plan = plan_of(of, &self);
-    must_end_well(of, &self, child_run(&plan), story);
-    program_must_be_right(&self, of->flags, story);
-    program_judge(&self, &result, of->flags);
-    of->extra += result.extra;
-    uint64_t killed = of->kills - before;
+    child_plan plan = plan_of(town, &self);
+    must_end_well(town, &self, child_run(&plan), story);
+    program_must_be_right(&self, town->flags, story);
+    program_judge(&self, &result, town->flags);
+    town->extra += result.extra;
+    uint64_t killed = town->kills - before;
     check(result.extra <= killed * (CONNECTIONS + BATCH), "%s: %llu pages are fetched again after %llu kills", story,
           (unsigned long long)result.extra, (unsigned long long)killed);
     char *accounts = accounts_of(&self);
-    check(strcmp(accounts, of->accounts) == 0, "%s: it has counted %s not %s", story, accounts, of->accounts);
+    check(strcmp(accounts, town->accounts) == 0, "%s: it has counted %s not %s", story, accounts, town->accounts);
     free(accounts);
     program_end(&self);
 }
 
 static void killed_crawls_go_on_and_lose_nothing(void **state)
 {
-    town of = *(const town *)*state;
+    town here = *(const town *)*state;
     const char *given = getenv("VIDI_TEST_SEED");
-    town_begin(&of);
+    town_begin(&here);
     if (given)
-        tell(&of, strtoull(given, NULL, 10));
-    for (uint64_t seed = 1; !given && of.kills < (test_long() ? LONG_KILLS : KILLS / 2); seed++)
-        tell(&of, seed);
-    town_end(&of);
+        tell(&here, strtoull(given, NULL, 10));
+    for (uint64_t seed = 1; !given && here.kills < (test_long() ? LONG_KILLS : KILLS / 2); seed++)
+        tell(&here, seed);
+    town_end(&here);
 }
 
 /*
  * Kills the crawl of a large site at a call, and goes on with it. The kill counts if it comes and is late enough to
  * mean anything: how many calls a crawl makes depends on how busy the machine is.
  */
-static void kill_late(town *of, uint64_t call)
+static void kill_late(town *town, uint64_t call)
 {
     program self;
     judgement result;
     char number[32];
-    site_forget(of->web);
-    program_begin(&self, of->web, of->seeds, of->seed_count);
-    child_plan plan = plan_of(of, &self), rest = plan_of(of, &self);
+    site_forget(town->web);
+    program_begin(&self, town->web, town->seeds, town->seed_count);
+    child_plan plan = plan_of(town, &self), rest = plan_of(town, &self);
     snprintf(number, sizeof number, "%llu", (unsigned long long)call);
     program_power(&self, &plan, POWER_DIE, number);
     int status = child_run(&plan);
-    size_t before = of->web->log_count;
+    size_t before = town->web->log_count;
     bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && before > 2 * (CONNECTIONS + BATCH);
-    must_end_well(of, &self, child_run(&rest), "after the kill");
-    program_must_be_right(&self, of->flags, "after the kill");
-    program_judge(&self, &result, of->flags);
+    must_end_well(town, &self, child_run(&rest), "after the kill");
+    program_must_be_right(&self, town->flags, "after the kill");
+    program_judge(&self, &result, town->flags);
     check(result.extra <= CONNECTIONS + BATCH, "of %zu requests, %llu are repeated", before,
           (unsigned long long)result.extra);
-    of->kills += late;
-    of->extra += result.extra;
+    town->kills += late;
+    town->extra += result.extra;
     program_end(&self);
 }
 
 static void a_kill_costs_a_batch_and_what_is_on_its_way(void **state)
 {
     enum { WANTED = 4, TRIES = 40 };
-    town of = *(const town *)*state;
-    town_begin(&of);
-    for (uint64_t i = 0; of.kills < WANTED && i < TRIES; i++)
-        kill_late(&of, of.calls * (5 + i % 5) / 10);
-    check(of.kills == WANTED, "only %llu kills are late enough", (unsigned long long)of.kills);
-    town_end(&of);
+    town here = *(const town *)*state;
+    town_begin(&here);
+    for (uint64_t i = 0; here.kills < WANTED && i < TRIES; i++)
+        kill_late(&here, here.calls * (5 + i % 5) / 10);
+    check(here.kills == WANTED, "only %llu kills are late enough", (unsigned long long)here.kills);
+    town_end(&here);
 }
 
 int main(int argc, char **argv)

@@ -26,64 +26,64 @@ typedef struct town {
 /* ---- the site ---- */
 
 /* A page that is small on its way and large when it is unpacked, and only then leads to /behind. */
-static void add_packed_page(town *of)
+static void add_packed_page(town *town)
 {
-    site_page *page = site_page_add(of->web, 1, "/packed");
+    site_page *page = site_page_add(town->web, 1, "/packed");
     bytes html = {0};
 
-    bytes_append(&html, of->big, BIG);
+    bytes_append(&html, town->big, BIG);
     bytes_append_format(&html, "<a href=/behind>behind</a>");
-    of->packed = packed(bytes_str(&html), GZIP);
+    town->packed = packed(bytes_str(&html), GZIP);
     bytes_free(&html);
     page->answer.fields = "Content-Encoding: gzip\r\n";
-    page->answer.body = of->packed.ptr;
-    page->answer.length = of->packed.len;
-    site_page_add(of->web, 1, "/behind");
-    site_link_to(of->seed, page);
+    page->answer.body = town->packed.ptr;
+    page->answer.length = town->packed.len;
+    site_page_add(town->web, 1, "/behind");
+    site_link_to(town->seed, page);
 }
 
-static void add_redirects(town *of)
+static void add_redirects(town *town)
 {
-    site_page *first = site_page_add(of->web, 1, "/hop/0"), *last = first;
+    site_page *first = site_page_add(town->web, 1, "/hop/0"), *last = first;
 
     for (int i = 1; i <= 3; i++) {
-        site_page *next = site_page_add(of->web, 1, "/hop/%d", i);
+        site_page *next = site_page_add(town->web, 1, "/hop/%d", i);
         site_redirect(last, 302, next, next->target);
         last = next;
     }
-    site_link_to(of->seed, first);
+    site_link_to(town->seed, first);
 }
 
-static void town_begin(town *of)
+static void town_begin(town *town)
 {
-    memset(of->big, ' ', BIG);
-    of->web = site_open(1);
-    of->seed = site_page_add(of->web, 1, "/");
+    memset(town->big, ' ', BIG);
+    town->web = site_open(1);
+    town->seed = site_page_add(town->web, 1, "/");
     for (int i = 0; i < QUERIES; i++)
-        site_link_to(of->seed, site_page_add(of->web, 1, "/q?n=%d", i));
-    site_link_to(of->seed, site_page_add(of->web, 1, "/r/r/r/end"));
-    site_link_to(of->seed, site_page_add(of->web, 1, "/%0300d", 7));
-    site_page *big = site_page_add(of->web, 1, "/big");
-    big->answer.body = of->big;
+        site_link_to(town->seed, site_page_add(town->web, 1, "/q?n=%d", i));
+    site_link_to(town->seed, site_page_add(town->web, 1, "/r/r/r/end"));
+    site_link_to(town->seed, site_page_add(town->web, 1, "/%0300d", 7));
+    site_page *big = site_page_add(town->web, 1, "/big");
+    big->answer.body = town->big;
     big->answer.length = BIG;
-    site_link_to(of->seed, big);
-    site_page_add(of->web, 1, "/picture");
-    site_say(of->seed, "<img src=/picture>");
-    site_page_add(of->web, 1, "/listed");
-    site_page *list = site_page_add(of->web, 1, "/sitemap.txt");
-    site_say(list, "http://%s:%d/listed\n", site_host_name(1), of->web->port);
+    site_link_to(town->seed, big);
+    site_page_add(town->web, 1, "/picture");
+    site_say(town->seed, "<img src=/picture>");
+    site_page_add(town->web, 1, "/listed");
+    site_page *list = site_page_add(town->web, 1, "/sitemap.txt");
+    site_say(list, "http://%s:%d/listed\n", site_host_name(1), town->web->port);
     list->answer.type = "text/plain";
-    site_robots(of->web, 1, "User-agent: robo\nDisallow: /big\nSitemap: /sitemap.txt\n");
-    add_packed_page(of);
-    add_redirects(of);
-    program_begin(&of->self, of->web, &of->seed, 1);
+    site_robots(town->web, 1, "User-agent: robo\nDisallow: /big\nSitemap: /sitemap.txt\n");
+    add_packed_page(town);
+    add_redirects(town);
+    program_begin(&town->self, town->web, &town->seed, 1);
 }
 
-static void town_end(town *of)
+static void town_end(town *town)
 {
-    program_end(&of->self);
-    site_close(of->web);
-    bytes_free(&of->packed);
+    program_end(&town->self);
+    site_close(town->web);
+    bytes_free(&town->packed);
 }
 
 /* ---- the stories ---- */
@@ -121,13 +121,13 @@ static const story stories[] = {
 };
 
 /* The first value of the first row, in `answer`; "" if there is none. */
-static void ask(const town *of, const char *question, char answer[64])
+static void ask(const town *town, const char *question, char answer[64])
 {
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
     char path[TEST_PATH];
 
-    test_path(path, of->self.state, "crawl.db");
+    test_path(path, town->self.state, "crawl.db");
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     check(sqlite3_prepare_v2(db, question, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
     snprintf(answer, 64, "%s",
@@ -136,47 +136,47 @@ static void ask(const town *of, const char *question, char answer[64])
     sqlite3_close(db);
 }
 
-static void crawl_with(const town *of, const char *const *words, int code)
+static void crawl_with(const town *town, const char *const *words, int code)
 {
-    child_plan plan = program_plan(&of->self);
+    child_plan plan = program_plan(&town->self);
 
     for (; words && *words; words++)
         child_add(&plan, *words, NULL);
     int status = child_run(&plan);
-    char *said = program_messages(&of->self);
+    char *said = program_messages(&town->self);
     check(WIFEXITED(status) && WEXITSTATUS(status) == code, "status %x, and says: %.500s", (unsigned)status, said);
     free(said);
 }
 
 static void without_options_everything_is_fetched(void **state)
 {
-    town of;
+    town town;
     char answer[64];
     (void)state;
 
-    town_begin(&of);
-    site_serve(of.web);
-    crawl_with(&of, NULL, 0);
+    town_begin(&town);
+    site_serve(town.web);
+    crawl_with(&town, NULL, 0);
     for (size_t i = 0; i < sizeof stories / sizeof *stories; i++) {
-        ask(&of, stories[i].question, answer);
+        ask(&town, stories[i].question, answer);
         check(strcmp(answer, stories[i].without) == 0, "without %s: %s, not %s", stories[i].name, answer,
               stories[i].without);
     }
-    town_end(&of);
+    town_end(&town);
 }
 
 static void an_option_reaches_the_crawl(void **state)
 {
     const story *told = *state;
-    town of;
+    town town;
     char answer[64];
 
-    town_begin(&of);
-    site_serve(of.web);
-    crawl_with(&of, told->words, told->code);
-    ask(&of, told->question, answer);
+    town_begin(&town);
+    site_serve(town.web);
+    crawl_with(&town, told->words, told->code);
+    ask(&town, told->question, answer);
     check(strcmp(answer, told->with) == 0, "with %s: %s, not %s", told->name, answer, told->with);
-    town_end(&of);
+    town_end(&town);
 }
 
 /* A response that never comes ends at the first of two limits, and the sentence tells which one. */
@@ -191,17 +191,17 @@ static void time_limits_reach_the_crawl(void **state)
     (void)state;
 
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        town of;
+        town town;
         char answer[64];
-        town_begin(&of);
-        site_page *silent = site_page_add(of.web, 1, "/silent");
+        town_begin(&town);
+        site_page *silent = site_page_add(town.web, 1, "/silent");
         silent->answer.manner = SITE_SILENT;
-        site_link_to(of.seed, silent);
-        site_serve(of.web);
-        crawl_with(&of, limits[i].words, 0);
-        ask(&of, "SELECT error FROM pages WHERE reason = 'timeout'", answer);
+        site_link_to(town.seed, silent);
+        site_serve(town.web);
+        crawl_with(&town, limits[i].words, 0);
+        ask(&town, "SELECT error FROM pages WHERE reason = 'timeout'", answer);
         check(strstr(answer, limits[i].error), "%s: %s", limits[i].words[0], answer);
-        town_end(&of);
+        town_end(&town);
     }
 }
 

@@ -36,10 +36,10 @@ static child_plan plan_of(const program *self, bool slow)
 }
 
 /* A crawl that nobody disturbs. When it has ended well, everything is synced. */
-static uint64_t count_calls(const town *of, bool slow)
+static uint64_t count_calls(const town *town, bool slow)
 {
     program self;
-    program_begin(&self, of->web, of->whole.made, HOSTS);
+    program_begin(&self, town->web, town->whole.made, HOSTS);
     power_begin(self.world, self.mirror);
     child_plan plan = plan_of(&self, slow);
     program_power(&self, &plan, NULL, NULL);
@@ -52,26 +52,26 @@ static uint64_t count_calls(const town *of, bool slow)
     power_cut(self.world, self.mirror, 0);
     program_must_be_right(&self, JUDGE_STORED | JUDGE_REQUESTS, "a power cut after the end");
     program_end(&self);
-    site_forget(of->web);
+    site_forget(town->web);
     return calls;
 }
 
-static void town_begin(town *of)
+static void town_begin(town *begun)
 {
-    *of = (town){.web = site_open(HOSTS), .whole = {.hosts = HOSTS, .pages = PAGES, .seed = 11, .body = 300}};
-    world_web_make(of->web, &of->whole);
-    for (size_t i = 0; i < of->web->page_count; i++)
-        of->web->pages[i]->answer.delay_ms = i % 3 ? 0 : 20; /* so that many are on their way at any moment */
-    site_walk(of->web, of->whole.made, HOSTS, -1);
-    site_serve(of->web);
+    *begun = (town){.web = site_open(HOSTS), .whole = {.hosts = HOSTS, .pages = PAGES, .seed = 11, .body = 300}};
+    world_web_make(begun->web, &begun->whole);
+    for (size_t i = 0; i < begun->web->page_count; i++)
+        begun->web->pages[i]->answer.delay_ms = i % 3 ? 0 : 20; /* so that many are on their way at any moment */
+    site_walk(begun->web, begun->whole.made, HOSTS, -1);
+    site_serve(begun->web);
     for (int slow = 0; slow < 2; slow++)
-        of->calls[slow] = count_calls(of, slow);
+        begun->calls[slow] = count_calls(begun, slow);
 }
 
-static void town_end(town *of)
+static void town_end(town *town)
 {
-    site_close(of->web);
-    free(of->whole.made);
+    site_close(town->web);
+    free(town->whole.made);
 }
 
 typedef struct fault {
@@ -81,7 +81,7 @@ typedef struct fault {
 } fault;
 
 /* A life that a power cut ends. */
-static void live(town *of, program *self, const fault *planted, test_random *random)
+static void live(town *town, program *self, const fault *planted, test_random *random)
 {
     bool slow = planted->behind || test_below(random, 4) == 0;
     child_plan plan = plan_of(self, slow);
@@ -89,7 +89,7 @@ static void live(town *of, program *self, const fault *planted, test_random *ran
         child_add(&plan, "--depth", "99", NULL); /* the queue is then sorted anew */
     char number[32], planting[128], behind[128];
     /* The first two syncs of the set's log are those of its beginning. */
-    uint64_t call = planted->behind ? 2 + test_below(random, 2) : 1 + test_below(random, of->calls[slow] * 2 / 3);
+    uint64_t call = planted->behind ? 2 + test_below(random, 2) : 1 + test_below(random, town->calls[slow] * 2 / 3);
     snprintf(number, sizeof number, "%llu", (unsigned long long)call);
     snprintf(planting, sizeof planting, "%s=%s", planted->variable, planted->value);
     snprintf(behind, sizeof behind, "%s=%s", POWER_BEHIND, planted->behind);
@@ -99,23 +99,23 @@ static void live(town *of, program *self, const fault *planted, test_random *ran
     if (planted->behind)
         child_set(&plan, behind);
     int status = child_run(&plan);
-    of->cuts += WIFSIGNALED(status);
+    town->cuts += WIFSIGNALED(status);
     power_cut(self->world, self->mirror, test_below(random, 2) || planted->variable ? 0 : 1 + test_next(random) / 2);
 }
 
 /* True: in the end all is right. */
-static bool tell(town *of, const fault *planted, uint64_t seed)
+static bool tell(town *town, const fault *planted, uint64_t seed)
 {
     test_random random = {seed};
     program self;
     judgement result;
     char story[64];
     snprintf(story, sizeof story, "VIDI_TEST_SEED=%llu", (unsigned long long)seed);
-    site_forget(of->web);
-    program_begin(&self, of->web, of->whole.made, HOSTS);
+    site_forget(town->web);
+    program_begin(&self, town->web, town->whole.made, HOSTS);
     power_begin(self.world, self.mirror);
     for (int i = 0; i < CUTS; i++)
-        live(of, &self, planted, &random);
+        live(town, &self, planted, &random);
     child_plan plan = plan_of(&self, false);
     int status = child_run(&plan);
     bool is_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -135,18 +135,18 @@ static bool tell(town *of, const fault *planted, uint64_t seed)
 static void a_power_cut_loses_nothing(void **state)
 {
     static const fault none = {"none", NULL, NULL, NULL};
-    town of;
+    town town;
     const char *given = getenv("VIDI_TEST_SEED");
     (void)state;
-    town_begin(&of);
+    town_begin(&town);
     uint64_t stories = test_long() ? LONG_STORIES : STORIES;
     if (given)
-        tell(&of, &none, strtoull(given, NULL, 10));
+        tell(&town, &none, strtoull(given, NULL, 10));
     for (uint64_t i = 0; i < stories && !given; i++)
-        tell(&of, &none, i + 1);
-    print_message("# %llu power cuts in %llu crawls of %llu or %llu calls\n", (unsigned long long)of.cuts,
-                  (unsigned long long)stories, (unsigned long long)of.calls[0], (unsigned long long)of.calls[1]);
-    town_end(&of);
+        tell(&town, &none, i + 1);
+    print_message("# %llu power cuts in %llu crawls of %llu or %llu calls\n", (unsigned long long)town.cuts,
+                  (unsigned long long)stories, (unsigned long long)town.calls[0], (unsigned long long)town.calls[1]);
+    town_end(&town);
 }
 
 static const fault faults[] = {
@@ -159,14 +159,14 @@ static const fault faults[] = {
 static void a_planted_fault_is_noticed(void **state)
 {
     const fault *planted = *state;
-    town of;
+    town town;
     uint64_t seed = 1;
-    town_begin(&of);
-    while (seed < PLANTED_STORIES && tell(&of, planted, seed))
+    town_begin(&town);
+    while (seed < PLANTED_STORIES && tell(&town, planted, seed))
         seed++;
     check(seed < PLANTED_STORIES, "%s, and nobody notices in %d stories", planted->name, PLANTED_STORIES);
     print_message("# noticed in story %llu\n", (unsigned long long)seed);
-    town_end(&of);
+    town_end(&town);
 }
 
 int main(int argc, char **argv)

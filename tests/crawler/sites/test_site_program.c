@@ -25,25 +25,25 @@ typedef struct town {
     program self;
 } town;
 
-static void town_begin(town *of, unsigned hosts, size_t pages)
+static void town_begin(town *begun, unsigned hosts, size_t pages)
 {
-    *of = (town){.web = site_open(hosts), .whole = {.hosts = hosts, .pages = pages, .seed = 21, .body = 300}};
-    world_web_make(of->web, &of->whole);
-    site_walk(of->web, of->whole.made, hosts, -1);
-    program_begin(&of->self, of->web, of->whole.made, hosts);
+    *begun = (town){.web = site_open(hosts), .whole = {.hosts = hosts, .pages = pages, .seed = 21, .body = 300}};
+    world_web_make(begun->web, &begun->whole);
+    site_walk(begun->web, begun->whole.made, hosts, -1);
+    program_begin(&begun->self, begun->web, begun->whole.made, hosts);
 }
 
-static void town_end(town *of)
+static void town_end(town *town)
 {
-    program_end(&of->self);
-    site_close(of->web);
-    free(of->whole.made);
+    program_end(&town->self);
+    site_close(town->web);
+    free(town->whole.made);
 }
 
-static void must_exit(const town *of, const child_plan *plan, int code)
+static void must_exit(const town *town, const child_plan *plan, int code)
 {
     int status = child_run(plan);
-    char *said = program_messages(&of->self);
+    char *said = program_messages(&town->self);
     check(WIFEXITED(status) && WEXITSTATUS(status) == code,
           "it ends with status %x, not with exit code %d, and says: "
           "%.500s",
@@ -51,12 +51,12 @@ static void must_exit(const town *of, const child_plan *plan, int code)
     free(said);
 }
 
-static uint64_t count_in_database(const town *of, const char *query)
+static uint64_t count_in_database(const town *town, const char *query)
 {
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
     char path[TEST_PATH];
-    test_path(path, of->self.state, "crawl.db");
+    test_path(path, town->self.state, "crawl.db");
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     check(sqlite3_prepare_v2(db, query, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
     uint64_t count = sqlite3_step(statement) == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
@@ -71,54 +71,54 @@ static void max_pages_is_exact_and_the_rest_comes_later(void **state)
 {
     static const char *const limits[] = {"1", "77", "200"};
     static const uint64_t numbers[] = {1, 77, 200};
-    town of;
+    town town;
     (void)state;
-    town_begin(&of, 3, 400);
-    site_serve(of.web);
+    town_begin(&town, 3, 400);
+    site_serve(town.web);
     for (size_t i = 0; i < 3; i++) {
-        child_plan plan = program_plan(&of.self);
+        child_plan plan = program_plan(&town.self);
         child_add(&plan, "--max-pages", limits[i], NULL);
-        must_exit(&of, &plan, 3);
-        uint64_t fetched = count_in_database(&of, "SELECT count(*) FROM outcomes WHERE status > 0");
+        must_exit(&town, &plan, 3);
+        uint64_t fetched = count_in_database(&town, "SELECT count(*) FROM outcomes WHERE status > 0");
         check(fetched == numbers[i], "%llu responses with --max-pages %s", (unsigned long long)fetched, limits[i]);
-        program_must_be_right(&of.self, JUDGE_STORED | JUDGE_PARTLY, limits[i]);
+        program_must_be_right(&town.self, JUDGE_STORED | JUDGE_PARTLY, limits[i]);
     }
-    child_plan plan = program_plan(&of.self);
-    must_exit(&of, &plan, 0);
-    program_must_be_right(&of.self, JUDGE_STORED, "without a limit");
-    town_end(&of);
+    child_plan plan = program_plan(&town.self);
+    must_exit(&town, &plan, 0);
+    program_must_be_right(&town.self, JUDGE_STORED, "without a limit");
+    town_end(&town);
 }
 
 static void max_bytes_ends_the_crawl_and_it_can_go_on(void **state)
 {
-    town of;
+    town town;
     (void)state;
-    town_begin(&of, 2, 300);
-    site_serve(of.web);
-    child_plan plan = program_plan(&of.self);
+    town_begin(&town, 2, 300);
+    site_serve(town.web);
+    child_plan plan = program_plan(&town.self);
     child_add(&plan, "--max-bytes", "50000", NULL);
-    must_exit(&of, &plan, 3);
-    uint64_t taken = count_in_database(&of, "SELECT sum(bytes) FROM outcomes");
+    must_exit(&town, &plan, 3);
+    uint64_t taken = count_in_database(&town, "SELECT sum(bytes) FROM outcomes");
     check(taken > 25000 && taken < 50000 + 16 * 2000, "%llu bytes were taken", (unsigned long long)taken);
-    program_must_be_right(&of.self, JUDGE_STORED | JUDGE_PARTLY, "--max-bytes");
-    plan = program_plan(&of.self);
-    must_exit(&of, &plan, 0);
-    program_must_be_right(&of.self, JUDGE_STORED | JUDGE_REQUESTS, "without a limit");
-    town_end(&of);
+    program_must_be_right(&town.self, JUDGE_STORED | JUDGE_PARTLY, "--max-bytes");
+    plan = program_plan(&town.self);
+    must_exit(&town, &plan, 0);
+    program_must_be_right(&town.self, JUDGE_STORED | JUDGE_REQUESTS, "without a limit");
+    town_end(&town);
 }
 
 static void depth_is_a_barrier(void **state)
 {
-    town of;
+    town town;
     (void)state;
-    town_begin(&of, 2, 300);
-    site_serve(of.web);
-    child_plan plan = program_plan(&of.self);
+    town_begin(&town, 2, 300);
+    site_serve(town.web);
+    child_plan plan = program_plan(&town.self);
     child_add(&plan, "--depth", "3", NULL);
-    must_exit(&of, &plan, 0);
-    site_walk(of.web, of.whole.made, 2, 3);
-    program_must_be_right(&of.self, JUDGE_STORED | JUDGE_REQUESTS | JUDGE_DEPTHS, "--depth 3");
-    town_end(&of);
+    must_exit(&town, &plan, 0);
+    site_walk(town.web, town.whole.made, 2, 3);
+    program_must_be_right(&town.self, JUDGE_STORED | JUDGE_REQUESTS | JUDGE_DEPTHS, "--depth 3");
+    town_end(&town);
 }
 
 /* ---- memory ---- */
@@ -140,13 +140,13 @@ static long peak_of(pid_t pid)
 static void twenty_thousand_pages_take_little_memory(void **state)
 {
     enum { MOST_KB = 64 * 1024 };
-    town of;
+    town town;
     long peak = 0;
     int status;
     (void)state;
-    town_begin(&of, 50, 20000);
-    site_serve(of.web);
-    child_plan plan = program_plan(&of.self);
+    town_begin(&town, 50, 20000);
+    site_serve(town.web);
+    child_plan plan = program_plan(&town.self);
     pid_t pid = child_start(&plan);
     while (waitpid(pid, &status, WNOHANG) == 0) {
         struct timespec pause = {0, 10 * 1000000};
@@ -155,10 +155,10 @@ static void twenty_thousand_pages_take_little_memory(void **state)
         nanosleep(&pause, NULL);
     }
     check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "it ends with status %x", (unsigned)status);
-    program_must_be_right(&of.self, JUDGE_STORED | JUDGE_REQUESTS, "20,000 pages");
+    program_must_be_right(&town.self, JUDGE_STORED | JUDGE_REQUESTS, "20,000 pages");
     print_message("# %ld KB\n", peak);
     check(peak > 0 && peak <= MOST_KB, "it takes %ld KB", peak);
-    town_end(&of);
+    town_end(&town);
 }
 
 /* ---- signals ---- */
@@ -166,30 +166,30 @@ static void twenty_thousand_pages_take_little_memory(void **state)
 static void a_signal_ends_it_in_good_order(void **state)
 {
     const int *number = *state;
-    town of;
-    town_begin(&of, 3, 400);
-    for (size_t i = 0; i < of.web->page_count; i++)
-        of.web->pages[i]->answer.delay_ms = 80; /* so that it takes longer than the three runs together */
-    site_serve(of.web);
+    town town;
+    town_begin(&town, 3, 400);
+    for (size_t i = 0; i < town.web->page_count; i++)
+        town.web->pages[i]->answer.delay_ms = 80; /* so that it takes longer than the three runs together */
+    site_serve(town.web);
     for (int64_t after = 100000; after <= 400000; after += 150000) {
-        child_plan plan = program_plan(&of.self);
+        child_plan plan = program_plan(&town.self);
         plan.signal = *number;
         plan.after_us = after;
         int status = child_run(&plan);
-        char *said = program_messages(&of.self);
+        char *said = program_messages(&town.self);
         check(WIFSIGNALED(status) && WTERMSIG(status) == *number, "it ends with status %x and says: %.300s",
               (unsigned)status, said);
         free(said);
-        program_must_be_right(&of.self, JUDGE_STORED | JUDGE_PARTLY, "after a signal");
+        program_must_be_right(&town.self, JUDGE_STORED | JUDGE_PARTLY, "after a signal");
     }
-    child_plan plan = program_plan(&of.self);
-    must_exit(&of, &plan, 0);
+    child_plan plan = program_plan(&town.self);
+    must_exit(&town, &plan, 0);
     /* What was on its way is cut off and asked for again, nothing else. */
     judgement result;
-    program_judge(&of.self, &result, JUDGE_STORED);
+    program_judge(&town.self, &result, JUDGE_STORED);
     check(judge_faults(&result, 0) == 0, "%s; %s", result.first, result.check.first);
     check(result.extra <= 3 * 16, "%llu pages are fetched again", (unsigned long long)result.extra);
-    town_end(&of);
+    town_end(&town);
 }
 
 /* ---- a full disk ---- */
@@ -197,36 +197,36 @@ static void a_signal_ends_it_in_good_order(void **state)
 /* From a certain call on, nothing can be written any more; then there is room again. */
 static void a_full_disk_stops_it_and_loses_nothing(void **state)
 {
-    town of;
+    town town;
     uint64_t calls, failed = 0;
     (void)state;
-    town_begin(&of, 3, 300);
-    site_serve(of.web);
-    child_plan plan = program_plan(&of.self);
-    program_power(&of.self, &plan, NULL, NULL);
-    must_exit(&of, &plan, 0);
-    calls = program_calls(&of.self);
+    town_begin(&town, 3, 300);
+    site_serve(town.web);
+    child_plan plan = program_plan(&town.self);
+    program_power(&town.self, &plan, NULL, NULL);
+    must_exit(&town, &plan, 0);
+    calls = program_calls(&town.self);
     for (uint64_t i = 1; i <= (test_long() ? calls : 7); i++) {
         char number[32];
         snprintf(number, sizeof number, "%llu", (unsigned long long)(test_long() ? i : i * calls / 8));
-        program_end(&of.self);
-        program_begin(&of.self, of.web, of.whole.made, 3);
-        site_forget(of.web);
-        plan = program_plan(&of.self);
-        program_power(&of.self, &plan, POWER_FULL, number);
+        program_end(&town.self);
+        program_begin(&town.self, town.web, town.whole.made, 3);
+        site_forget(town.web);
+        plan = program_plan(&town.self);
+        program_power(&town.self, &plan, POWER_FULL, number);
         int status = child_run(&plan);
-        char *said = program_messages(&of.self);
+        char *said = program_messages(&town.self);
         check(WIFEXITED(status) && (WEXITSTATUS(status) == 2 || WEXITSTATUS(status) == 0),
               "call %s: it ends with status %x and says: %.300s", number, (unsigned)status, said);
         check(WEXITSTATUS(status) == 0 || strlen(said) > 10, "call %s: it fails without a word", number);
         free(said);
         failed += WEXITSTATUS(status) == 2;
-        plan = program_plan(&of.self);
-        must_exit(&of, &plan, 0);
-        program_must_be_right(&of.self, JUDGE_STORED, number);
+        plan = program_plan(&town.self);
+        must_exit(&town, &plan, 0);
+        program_must_be_right(&town.self, JUDGE_STORED, number);
     }
     check(failed > 3, "it failed only %llu times", (unsigned long long)failed);
-    town_end(&of);
+    town_end(&town);
 }
 
 /* The same on a disk that is really full: a small one in memory, which only this thread and its children see. */
@@ -240,35 +240,35 @@ static int mount_disk(const char *folder, const char *size, unsigned long flags)
 static void a_disk_that_is_really_full_loses_nothing(void **state)
 {
     static const char *const sizes[] = {"64k", "400k", "700k", "1400k"};
-    town of;
+    town town;
     uint64_t failed = 0;
     (void)state;
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
         print_message("# only root may mount a small disk\n");
         skip();
     }
-    town_begin(&of, 3, 500);
-    site_serve(of.web);
+    town_begin(&town, 3, 500);
+    site_serve(town.web);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        site_forget(of.web);
-        check(mount_disk(of.self.world, sizes[i], 0) == 0, "cannot mount");
-        child_plan plan = program_plan(&of.self);
+        site_forget(town.web);
+        check(mount_disk(town.self.world, sizes[i], 0) == 0, "cannot mount");
+        child_plan plan = program_plan(&town.self);
         int status = child_run(&plan);
-        char *said = program_messages(&of.self);
+        char *said = program_messages(&town.self);
         check(WIFEXITED(status) && (WEXITSTATUS(status) == 2 || WEXITSTATUS(status) == 0),
               "%s: it ends with status %x and says: %.300s", sizes[i], (unsigned)status, said);
         check(WEXITSTATUS(status) == 0 || strstr(said, "full") || strstr(said, "space"), "%s: it says: %.300s",
               sizes[i], said);
         failed += WEXITSTATUS(status) == 2;
         free(said);
-        check(mount_disk(of.self.world, "64m", MS_REMOUNT) == 0, "cannot enlarge the disk");
-        plan = program_plan(&of.self);
-        must_exit(&of, &plan, 0);
-        program_must_be_right(&of.self, JUDGE_STORED, sizes[i]);
-        check(umount(of.self.world) == 0, "cannot unmount");
+        check(mount_disk(town.self.world, "64m", MS_REMOUNT) == 0, "cannot enlarge the disk");
+        plan = program_plan(&town.self);
+        must_exit(&town, &plan, 0);
+        program_must_be_right(&town.self, JUDGE_STORED, sizes[i]);
+        check(umount(town.self.world) == 0, "cannot unmount");
     }
     check(failed >= 2, "the disk was full only %llu times", (unsigned long long)failed);
-    town_end(&of);
+    town_end(&town);
 }
 
 /* ---- broken links ---- */
@@ -280,7 +280,7 @@ static void broken_links_are_told_with_all_referrers(void **state)
     site_page *gone = site_page_add(web, 1, "/gone"), *secret = site_page_add(web, 1, "/secret");
     site_page *leads = site_page_add(web, 1, "/leads"), *outside = site_page_add(web, 2, "/outside-gone");
     site_page *fine = site_page_add(web, 2, "/outside-fine"), *headless = site_page_add(web, 2, "/headless");
-    town of = {.web = web};
+    town town = {.web = web};
     (void)state;
     site_status(gone, 404);
     site_status(secret, 403);
@@ -293,11 +293,11 @@ static void broken_links_are_told_with_all_referrers(void **state)
     site_link(other, gone, "<a href='%s'>once more</a>", gone->url);
     site_link(fine, site_page_add(web, 2, "/never"), "<a href=/never>");
     site_serve(web);
-    program_begin(&of.self, web, &seed, 1);
-    child_plan plan = program_plan(&of.self);
+    program_begin(&town.self, web, &seed, 1);
+    child_plan plan = program_plan(&town.self);
     child_add(&plan, "--check", NULL);
-    must_exit(&of, &plan, 1);
-    char *said = program_messages(&of.self);
+    must_exit(&town, &plan, 1);
+    char *said = program_messages(&town.self);
     static const char *const told[] = {"/gone",  "/outside-gone", "to /gone", "once more",
                                        "/other", "404",           "410",      "/leads"};
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
@@ -313,17 +313,17 @@ static void broken_links_are_told_with_all_referrers(void **state)
     }
     check(heads >= 3, "only %zu requests without a body", heads);
     free(said);
-    program_end(&of.self);
+    program_end(&town.self);
 
     /* Without broken links it is content. */
-    program_begin(&of.self, web, &other, 1);
+    program_begin(&town.self, web, &other, 1);
     gone->answer.status = 200;
     site_stop(web);
     site_serve(web);
-    plan = program_plan(&of.self);
+    plan = program_plan(&town.self);
     child_add(&plan, "--check", NULL);
-    must_exit(&of, &plan, 0);
-    program_end(&of.self);
+    must_exit(&town, &plan, 0);
+    program_end(&town.self);
     site_close(web);
 }
 
@@ -331,15 +331,15 @@ static void broken_links_are_told_with_all_referrers(void **state)
 
 static void errors_have_an_exit_code_and_a_sentence(void **state)
 {
-    town of;
+    town town;
     (void)state;
-    town_begin(&of, 1, 5);
-    site_status(of.web->pages[0], 200);
-    site_serve(of.web);
+    town_begin(&town, 1, 5);
+    site_status(town.web->pages[0], 200);
+    site_serve(town.web);
     char url[] = "http://127.0.1.1:9/"; /* the port "discard", which is a bad one */
     site_page nobody = {.url = url}, *seed = &nobody;
     program other;
-    program_begin(&other, of.web, &seed, 1);
+    program_begin(&other, town.web, &seed, 1);
     child_plan plan = program_plan(&other);
     int status = child_run(&plan);
     char *said = program_messages(&other);
@@ -348,42 +348,42 @@ static void errors_have_an_exit_code_and_a_sentence(void **state)
     program_end(&other);
 
     /* Another canonical form than the state's. */
-    plan = program_plan(&of.self);
-    must_exit(&of, &plan, 0);
-    plan = program_plan(&of.self);
+    plan = program_plan(&town.self);
+    must_exit(&town, &plan, 0);
+    plan = program_plan(&town.self);
     child_add(&plan, "--canon", "crawl", NULL);
-    must_exit(&of, &plan, 2);
-    said = program_messages(&of.self);
+    must_exit(&town, &plan, 2);
+    said = program_messages(&town.self);
     check(strstr(said, "canon"), "it says: %s", said);
     free(said);
-    plan = program_plan(&of.self);
+    plan = program_plan(&town.self);
     child_add(&plan, "--kind", "classic", "--capacity", "1000", NULL);
-    must_exit(&of, &plan, 2);
-    plan = program_plan(&of.self);
+    must_exit(&town, &plan, 2);
+    plan = program_plan(&town.self);
     child_add(&plan, "--header", "X: a\r\nY: b", NULL);
-    must_exit(&of, &plan, 2);
-    town_end(&of);
+    must_exit(&town, &plan, 2);
+    town_end(&town);
 }
 
 /* A status line alone is not a page: that the seed could not be fetched is said, and the next run tries it again. */
 static void a_seed_that_breaks_off_is_an_error(void **state)
 {
-    town of;
+    town town;
     (void)state;
-    town_begin(&of, 1, 5);
-    site_page *seed = of.whole.made[0];
+    town_begin(&town, 1, 5);
+    site_page *seed = town.whole.made[0];
     seed->early = (site_answer){.manner = SITE_RAW_CLOSE, .body = "HTTP/1.1 200 OK\r\n", .length = 17};
     seed->early_times = 1;
-    site_serve(of.web);
-    child_plan plan = program_plan(&of.self);
-    must_exit(&of, &plan, 2);
-    char *said = program_messages(&of.self);
+    site_serve(town.web);
+    child_plan plan = program_plan(&town.self);
+    must_exit(&town, &plan, 2);
+    char *said = program_messages(&town.self);
     check(strstr(said, "the connection ended before the head did") && strstr(said, "no seed could be fetched"),
           "it says: %s", said);
     free(said);
-    must_exit(&of, &plan, 0);
-    assert_int_equal(count_in_database(&of, "SELECT count(*) FROM pages WHERE reason IS NULL"), 5);
-    town_end(&of);
+    must_exit(&town, &plan, 0);
+    assert_int_equal(count_in_database(&town, "SELECT count(*) FROM pages WHERE reason IS NULL"), 5);
+    town_end(&town);
 }
 
 /* ---- hostile pages ---- */
@@ -392,24 +392,24 @@ static void a_seed_that_breaks_off_is_an_error(void **state)
 static void hostile_responses_have_one_outcome_each(void **state)
 {
     enum { RESPONSES = 400 };
-    town of = {.web = site_open(1)};
-    site_page *seed = site_page_add(of.web, 1, "/");
+    town town = {.web = site_open(1)};
+    site_page *seed = site_page_add(town.web, 1, "/");
     uint64_t random = 3;
     (void)state;
     for (int i = 0; i < RESPONSES; i++)
         site_say(seed, "<a href='/hostile/%d'>%d</a>\n", i, i);
-    of.web->maker = hostile_answer;
-    of.web->maker_context = &random;
-    program_begin(&of.self, of.web, &seed, 1);
-    site_serve(of.web);
-    child_plan plan = program_plan(&of.self);
-    must_exit(&of, &plan, 0);
-    uint64_t told = count_in_database(&of, "SELECT count(*) FROM pages WHERE url LIKE '%/hostile/%'"
-                                           " AND status IS NOT NULL AND (status > 0 OR reason IS NOT NULL)");
+    town.web->maker = hostile_answer;
+    town.web->maker_context = &random;
+    program_begin(&town.self, town.web, &seed, 1);
+    site_serve(town.web);
+    child_plan plan = program_plan(&town.self);
+    must_exit(&town, &plan, 0);
+    uint64_t told = count_in_database(&town, "SELECT count(*) FROM pages WHERE url LIKE '%/hostile/%'"
+                                             " AND status IS NOT NULL AND (status > 0 OR reason IS NOT NULL)");
     check(told == RESPONSES, "%llu outcomes", (unsigned long long)told);
-    assert_int_equal(count_in_database(&of, "SELECT count(*) FROM pages WHERE status IS NULL"), 0);
+    assert_int_equal(count_in_database(&town, "SELECT count(*) FROM pages WHERE status IS NULL"), 0);
     site_text lines = {0};
-    assert_true(site_text_load(&lines, of.self.lines));
+    assert_true(site_text_load(&lines, town.self.lines));
     for (int i = 0; i < RESPONSES; i++) {
         char url[40];
         snprintf(url, sizeof url, "/hostile/%d\",\"status\"", i);
@@ -417,7 +417,7 @@ static void hostile_responses_have_one_outcome_each(void **state)
         check(first && !strstr(first + 1, url), "number %d has %s line", i, first ? "more than one" : "no");
     }
     site_text_free(&lines);
-    town_end(&of);
+    town_end(&town);
 }
 
 static void ten_megabytes_of_anything_are_read_in_linear_time(void **state)
@@ -426,26 +426,26 @@ static void ten_megabytes_of_anything_are_read_in_linear_time(void **state)
                                          "<base href=", "<a href='//", "<svg><a/>", "<template>", "<script>",
                                          "\"'<>",       "<a href=?",   "</",        "<title>",    "\x80\xff"};
     enum { MEGABYTES = 10, LONGEST = 60 };
-    town of = {.web = site_open(1)};
-    site_page *seed = site_page_add(of.web, 1, "/");
+    town town = {.web = site_open(1)};
+    site_page *seed = site_page_add(town.web, 1, "/");
     time_t began = time(NULL);
     (void)state;
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-        site_page *page = site_page_add(of.web, 1, "/hostile/%zu", i);
+        site_page *page = site_page_add(town.web, 1, "/hostile/%zu", i);
         while (page->text.length < MEGABYTES << 20)
             site_text_add(&page->text, pieces[i], strlen(pieces[i]));
         site_link_to(seed, page);
     }
-    site_serve(of.web);
-    program_begin(&of.self, of.web, &seed, 1);
-    child_plan plan = program_plan(&of.self);
+    site_serve(town.web);
+    program_begin(&town.self, town.web, &seed, 1);
+    child_plan plan = program_plan(&town.self);
     child_add(&plan, "--depth", "1", NULL);
-    must_exit(&of, &plan, 0);
-    site_walk(of.web, &seed, 1, 1);
-    program_must_be_right(&of.self, JUDGE_STORED | JUDGE_REQUESTS, "hostile pages");
+    must_exit(&town, &plan, 0);
+    site_walk(town.web, &seed, 1, 1);
+    program_must_be_right(&town.self, JUDGE_STORED | JUDGE_REQUESTS, "hostile pages");
     check(time(NULL) - began < LONGEST, "it takes longer than a minute");
-    program_end(&of.self);
-    site_close(of.web);
+    program_end(&town.self);
+    site_close(town.web);
 }
 
 int main(int argc, char **argv)

@@ -81,52 +81,52 @@ typedef struct zoo {
     crawling self;
 } zoo;
 
-static void zoo_begin(zoo *of)
+static void zoo_begin(zoo *zoo)
 {
-    of->web = site_open(OUTSIDE);
+    zoo->web = site_open(OUTSIDE);
     for (unsigned host = 1; host <= ZOO_HOSTS; host++)
-        of->seeds[host - 1] = site_page_add(of->web, host, "/");
-    of->extra = 0;
+        zoo->seeds[host - 1] = site_page_add(zoo->web, host, "/");
+    zoo->extra = 0;
 }
 
-static void zoo_judge(zoo *of)
+static void zoo_judge(zoo *zoo)
 {
-    site_serve(of->web);
-    crawling_begin(&of->self, of->seeds, ZOO_HOSTS);
-    of->self.options.max_body = 3 << 20;
-    of->self.options.silence_ms = 2000;
-    of->self.options.total_ms = 5000;
-    crawling_must(&of->self, CRAWL_DONE);
-    site_stop(of->web);
-    site_walk(of->web, of->seeds, ZOO_HOSTS + of->extra, -1);
-    crawling_judge(&of->self, of->web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
-    for (size_t i = 0; i < of->web->log_count; i++)
-        check(of->web->log[i].address != OUTSIDE, "%s was asked for", of->web->log[i].target);
-    crawling_end(&of->self);
-    site_close(of->web);
+    site_serve(zoo->web);
+    crawling_begin(&zoo->self, zoo->seeds, ZOO_HOSTS);
+    zoo->self.options.max_body = 3 << 20;
+    zoo->self.options.silence_ms = 2000;
+    zoo->self.options.total_ms = 5000;
+    crawling_must(&zoo->self, CRAWL_DONE);
+    site_stop(zoo->web);
+    site_walk(zoo->web, zoo->seeds, ZOO_HOSTS + zoo->extra, -1);
+    crawling_judge(&zoo->self, zoo->web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
+    for (size_t i = 0; i < zoo->web->log_count; i++)
+        check(zoo->web->log[i].address != OUTSIDE, "%s was asked for", zoo->web->log[i].target);
+    crawling_end(&zoo->self);
+    site_close(zoo->web);
 }
 
 #define ZOO_TEST(name, ...)                                                                                            \
     static void name(void **state)                                                                                     \
     {                                                                                                                  \
-        zoo of;                                                                                                        \
+        zoo zoo;                                                                                                       \
         (void)state;                                                                                                   \
-        zoo_begin(&of);                                                                                                \
+        zoo_begin(&zoo);                                                                                               \
         __VA_ARGS__;                                                                                                   \
-        zoo_judge(&of);                                                                                                \
+        zoo_judge(&zoo);                                                                                               \
     }
 
-ZOO_TEST(loops_end, world_loops(of.web, MAIN, of.seeds[0]))
-ZOO_TEST(mirrors_are_pages_of_their_own, world_mirrors(of.web, MAIN, OTHER, of.seeds[0]))
-ZOO_TEST(links_are_found_however_they_are_written, world_spellings(of.web, MAIN, of.seeds[0]))
-ZOO_TEST(queries_have_the_encoding_of_their_page, world_encodings(of.web, MAIN, of.seeds[0]))
-ZOO_TEST(nofollow_and_noarchive_are_obeyed, world_politeness(of.web, MAIN, of.seeds[0]))
-ZOO_TEST(statuses_are_told, world_statuses(of.web, MAIN, of.seeds[0]))
-ZOO_TEST(redirects_are_followed_within_the_crawl, world_redirects(of.web, MAIN, OTHER, OUTSIDE, of.seeds[0]))
-ZOO_TEST(packed_pages_are_read, world_packed(of.web, MAIN, of.seeds[0]))
-ZOO_TEST(broken_responses_have_a_reason, world_broken(of.web, BROKEN, of.seeds[0]))
-ZOO_TEST(robots_txt_is_obeyed, world_robots(of.web, ROBOTS, of.seeds[0]))
-ZOO_TEST(sitemaps_are_read, of.extra = world_sitemaps(of.web, SITEMAPS, of.seeds + ZOO_HOSTS))
+ZOO_TEST(loops_end, world_loops(zoo.web, MAIN, zoo.seeds[0]))
+ZOO_TEST(mirrors_are_pages_of_their_own, world_mirrors(zoo.web, MAIN, OTHER, zoo.seeds[0]))
+ZOO_TEST(links_are_found_however_they_are_written, world_spellings(zoo.web, MAIN, zoo.seeds[0]))
+ZOO_TEST(queries_have_the_encoding_of_their_page, world_encodings(zoo.web, MAIN, zoo.seeds[0]))
+ZOO_TEST(nofollow_and_noarchive_are_obeyed, world_politeness(zoo.web, MAIN, zoo.seeds[0]))
+ZOO_TEST(statuses_are_told, world_statuses(zoo.web, MAIN, zoo.seeds[0]))
+ZOO_TEST(redirects_are_followed_within_the_crawl, world_redirects(zoo.web, MAIN, OTHER, OUTSIDE, zoo.seeds[0]))
+ZOO_TEST(packed_pages_are_read, world_packed(zoo.web, MAIN, zoo.seeds[0]))
+ZOO_TEST(broken_responses_have_a_reason, world_broken(zoo.web, BROKEN, zoo.seeds[0]))
+ZOO_TEST(robots_txt_is_obeyed, world_robots(zoo.web, ROBOTS, zoo.seeds[0]))
+ZOO_TEST(sitemaps_are_read, zoo.extra = world_sitemaps(zoo.web, SITEMAPS, zoo.seeds + ZOO_HOSTS))
 
 /* ---- scope ---- */
 

@@ -11,7 +11,7 @@
 #include "support/runner.h"
 
 typedef struct watcher {
-    crawl *of;
+    crawl *crawl;
     _Atomic bool ended;
     uint64_t looks;
     bool stops;
@@ -25,10 +25,10 @@ static void *watch(void *context)
     while (!atomic_load(&self->ended)) {
         struct timespec pause = {0, 1000000};
         nanosleep(&pause, NULL);
-        crawl_look(self->of, &progress);
+        crawl_look(self->crawl, &progress);
         self->looks++;
         if (self->stops && progress.pages >= self->stop_at)
-            crawl_stop(self->of);
+            crawl_stop(self->crawl);
     }
     return NULL;
 }
@@ -37,13 +37,13 @@ static crawl_end run_watched(crawling *self, uint64_t stop_at)
 {
     watcher look = {.stops = stop_at > 0, .stop_at = stop_at};
     pthread_t thread;
-    check(crawl_open(&look.of, &self->options, self->why) == VIDI_OK, "%s", self->why);
+    check(crawl_open(&look.crawl, &self->options, self->why) == VIDI_OK, "%s", self->why);
     assert_int_equal(pthread_create(&thread, NULL, watch, &look), 0);
-    crawl_end end = crawl_run(look.of);
+    crawl_end end = crawl_run(look.crawl);
     atomic_store(&look.ended, true);
     pthread_join(thread, NULL);
-    check(end != CRAWL_FAILED, "%s", crawl_error(look.of));
-    crawl_close(look.of);
+    check(end != CRAWL_FAILED, "%s", crawl_error(look.crawl));
+    crawl_close(look.crawl);
     return end;
 }
 
