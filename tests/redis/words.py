@@ -7,12 +7,11 @@ Variables:
 """
 import os
 import random
-import time
 
 from support import server as servers
 from support import tap, values
 from support.resp import Error
-from support.server import Server, await_replica, digest, used_memory
+from support.server import Server, await_replica, await_that, digest, used_memory
 from support.tap import Failed, case, check
 
 servers.require()
@@ -101,12 +100,12 @@ def differing(client, other):
 
 
 def same(client, other, what):
-    """Both servers hold the same. A claim may expire between the two questions; a second later that is over."""
+    """Both servers hold the same, sooner or later: a claim may expire between the two questions."""
     await_replica(client, other)
-    if differing(client, other):
-        time.sleep(1.1)
-    wrong = differing(client, other)
-    check(not wrong, f"seed {SEED}: {what}: {wrong}")
+    try:
+        await_that(lambda: not differing(client, other), "the servers hold the same")
+    except Failed:
+        raise Failed(f"seed {SEED}: {what}: {differing(client, other)}") from None
 
 
 @case("random words neither end the server nor make replicas differ")
