@@ -17,39 +17,19 @@
 #include "redis/value/replicate.h"
 #include "redis/value/reply.h"
 
-/* Error rates above this one are lowered to it, as in RedisBloom. */
-#define ERROR_RATE_CAP 0.25
-
-/* How a filter is made. */
-typedef struct recipe {
-    uint64_t capacity;
-    double error;
-    uint32_t expansion; /* 0: it does not scale */
-    bool create;        /* if there is none */
-} recipe;
+/* Higher error rates are lowered to 0.25, as in RedisBloom. */
+static double capped(double error)
+{
+    return error < 0.25 ? error : 0.25;
+}
 
 static recipe default_recipe(void)
 {
-    return (recipe){(uint64_t)config.bf_initial_size, config.bf_error_rate, (uint32_t)config.bf_expansion, true};
-}
-
-static void describe(const recipe *recipe, settings *settings)
-{
-    settings_init(settings, ROLE_BF);
-    settings->capacity = recipe->capacity;
-    settings->error = recipe->error < ERROR_RATE_CAP ? recipe->error : ERROR_RATE_CAP;
-    settings->expansion = recipe->expansion;
-    snprintf(settings->canon, sizeof settings->canon, "none");
-    snprintf(settings->kind, sizeof settings->kind, "%s", recipe->expansion ? "scalable" : "classic");
-    if (recipe->expansion)
-        snprintf(settings->params, sizeof settings->params, "ends=count,growth=%u", recipe->expansion);
-}
-
-static value *make(server_context *ctx, server_string *name, const recipe *recipe)
-{
-    settings settings;
-    describe(recipe, &settings);
-    return value_make(ctx, name, &settings);
+    return (recipe){.traits = {.role = ROLE_BF,
+                               .capacity = (uint64_t)config.bf_initial_size,
+                               .error = capped(config.bf_error_rate),
+                               .expansion = (uint32_t)config.bf_expansion},
+                    .create = true};
 }
 
 /* ---- BF.RESERVE ---- */
@@ -64,12 +44,12 @@ static bool is_expansion(long long expansion)
     return expansion >= 0 && expansion <= EXPANSION_MOST;
 }
 
-/* The words behind the capacity. False after an error was replied. */
+/* The words after the capacity. False after an error was replied. */
 static bool parse_scaling(server_context *ctx, recipe *recipe, server_string **argv, int argc)
 {
     static const char *const names[] = {"NONSCALING", "EXPANSION", NULL};
-    bool fixed = false, said = false;
-    long long expansion = recipe->expansion;
+    bool said = false;
+    long long expansion = recipe->traits.expansion;
     const char *wrong = NULL;
     uint32_t given = 0;
     for (int i = 0; i < argc && !wrong; i++) {
@@ -77,7 +57,7 @@ static bool parse_scaling(server_context *ctx, recipe *recipe, server_string **a
         if (option < 0)
             wrong = no_option(option);
         else if (option == 0)
-            fixed = true;
+            recipe->fixed = true;
         else if (++i == argc)
             wrong = "ERR no expansion";
         else if (!parse_signed(text_of(argv[i]), &expansion))
@@ -85,13 +65,13 @@ static bool parse_scaling(server_context *ctx, recipe *recipe, server_string **a
         else
             said = true;
     }
-    if (!wrong && said && fixed && expansion != 0)
+    if (!wrong && said && recipe->fixed && expansion != 0)
         wrong = "Nonscaling filters cannot expand";
     if (wrong)
         server.ReplyWithError(ctx, wrong);
     else if (!is_expansion(expansion))
         reply_range(ctx, "ERR expansion must be in the range", 0, EXPANSION_MOST);
-    recipe->expansion = fixed ? 0 : (uint32_t)expansion;
+    recipe->traits.expansion = (uint32_t)expansion;
     return !wrong && is_expansion(expansion);
 }
 
@@ -99,49 +79,33 @@ static bool parse_scaling(server_context *ctx, recipe *recipe, server_string **a
 static bool parse_size(server_context *ctx, recipe *recipe, vidi_str rate, vidi_str capacity)
 {
     long long number = 0;
-    if (!parse_double(rate, &recipe->error))
+    double error = 0;
+    if (!parse_double(rate, &error))
         server.ReplyWithError(ctx, "ERR bad error rate");
-    else if (!is_rate(recipe->error))
+    else if (!is_rate(error))
         server.ReplyWithError(ctx, "ERR error rate must be in the range (0.000000, 1.000000)");
     else if (!parse_signed(capacity, &number))
         server.ReplyWithError(ctx, "ERR bad capacity");
     else if (number < 1)
         reply_range(ctx, "ERR capacity must be in the range", 1, INT64_MAX);
-    recipe->capacity = (uint64_t)number;
-    return is_rate(recipe->error) && number >= 1;
+    recipe->traits.capacity = (uint64_t)number;
+    recipe->traits.error = capped(error);
+    return is_rate(error) && number >= 1;
 }
 
 /* BF.RESERVE key error_rate capacity [EXPANSION n] [NONSCALING] */
 static int reserve(server_context *ctx, server_string **argv, int argc)
 {
     recipe recipe = default_recipe();
-    bool absent;
     if (argc < 4 || argc > 7)
         return server.WrongArity(ctx);
     if (!parse_size(ctx, &recipe, text_of(argv[2]), text_of(argv[3])) ||
         !parse_scaling(ctx, &recipe, argv + 4, argc - 4))
         return SERVER_OK;
-    if (value_for_write(ctx, argv[1], ROLE_BF, &absent))
-        return server.ReplyWithError(ctx, "ERR item exists");
-    if (absent && make(ctx, argv[1], &recipe))
-        server.ReplyWithSimpleString(ctx, "OK");
-    return SERVER_OK;
+    return filter_reserve(ctx, argv[1], &recipe);
 }
 
 /* ---- adding ---- */
-
-/* The filter at a key, made if there is none; NULL after an error was replied. */
-static value *open_or_make(server_context *ctx, server_string *name, const recipe *recipe)
-{
-    bool absent;
-    value *value = value_for_write(ctx, name, ROLE_BF, &absent);
-    if (!absent)
-        return value;
-    if (recipe->create)
-        return make(ctx, name, recipe);
-    reply_not_found(ctx);
-    return NULL;
-}
 
 /* The array ends at the first item that a full filter does not take. After another error, the rest has answers. */
 static void reply_verdicts(server_context *ctx, const value *value, const batch *batch, int error)
@@ -163,7 +127,7 @@ static void reply_verdicts(server_context *ctx, const value *value, const batch 
 static int add_items(server_context *ctx, server_string *name, server_string **items, int n, const recipe *recipe)
 {
     batch batch;
-    value *value = open_or_make(ctx, name, recipe);
+    value *value = filter_open(ctx, name, recipe);
     if (!value)
         return SERVER_OK;
     batch_take(&batch, items, n);
@@ -182,7 +146,7 @@ static int add(server_context *ctx, server_string **argv, int argc)
     uint8_t verdict;
     if (argc != 3)
         return server.WrongArity(ctx);
-    value *value = open_or_make(ctx, argv[1], &recipe);
+    value *value = filter_open(ctx, argv[1], &recipe);
     if (!value)
         return SERVER_OK;
     vidi_str item = text_of(argv[2]);
@@ -205,49 +169,36 @@ static int madd(server_context *ctx, server_string **argv, int argc)
 
 /* ---- BF.INSERT ---- */
 
-enum { OPTION_NOCREATE, OPTION_NONSCALING, OPTION_ERROR, OPTION_CAPACITY, OPTION_EXPANSION };
+enum { NOCREATE, NONSCALING, ERROR, CAPACITY, EXPANSION };
 static const char *const insert_options[] = {"NOCREATE", "NONSCALING", "ERROR", "CAPACITY", "EXPANSION", NULL};
 
-/* Takes an option that has a value: NULL, or the error. */
 static const char *take_option(recipe *recipe, int option, vidi_str text)
 {
     long long number = 0;
-    if (option == OPTION_ERROR)
-        return parse_double(text, &recipe->error) && is_rate(recipe->error) ? NULL : "Bad error rate";
-    if (option == OPTION_CAPACITY) {
-        bool good = parse_signed(text, &number) && number >= 1;
-        recipe->capacity = (uint64_t)number;
-        return good ? NULL : "Bad capacity";
+    double error = 0;
+    switch (option) {
+    case NOCREATE:
+        recipe->create = false;
+        return NULL;
+    case NONSCALING:
+        recipe->fixed = true;
+        return NULL;
+    case ERROR:
+        if (!parse_double(text, &error) || !is_rate(error))
+            return "Bad error rate";
+        recipe->traits.error = capped(error);
+        return NULL;
+    case CAPACITY:
+        if (!parse_signed(text, &number) || number < 1)
+            return "Bad capacity";
+        recipe->traits.capacity = (uint64_t)number;
+        return NULL;
+    default:
+        if (!parse_signed(text, &number) || !is_expansion(number))
+            return "Bad expansion";
+        recipe->traits.expansion = (uint32_t)number;
+        return NULL;
     }
-    bool good = parse_signed(text, &number) && is_expansion(number);
-    recipe->expansion = (uint32_t)number;
-    return good ? NULL : "Bad expansion";
-}
-
-/* Takes the options: where the items begin, or 0 after an error was replied. */
-static int parse_options(server_context *ctx, recipe *recipe, server_string **argv, int argc)
-{
-    bool fixed = false;
-    const char *wrong = NULL;
-    uint32_t given = 0;
-    int i = 2;
-    for (; i < argc && !wrong && !word_is(text_of(argv[i]), "ITEMS"); i++) {
-        int option = option_of(text_of(argv[i]), insert_options, &given);
-        if (option < 0)
-            wrong = no_option(option);
-        else if (option == OPTION_NOCREATE)
-            recipe->create = false;
-        else if (option == OPTION_NONSCALING)
-            fixed = true;
-        else if (++i < argc)
-            wrong = take_option(recipe, option, text_of(argv[i]));
-    }
-    if (wrong)
-        server.ReplyWithError(ctx, wrong);
-    else if (i + 1 >= argc)
-        server.WrongArity(ctx);
-    recipe->expansion = fixed ? 0 : recipe->expansion;
-    return wrong || i + 1 >= argc ? 0 : i + 1;
 }
 
 /* BF.INSERT key [CAPACITY n] [ERROR rate] [EXPANSION n] [NOCREATE] [NONSCALING] ITEMS item [item ...] */
@@ -256,7 +207,7 @@ static int insert(server_context *ctx, server_string **argv, int argc)
     recipe recipe = default_recipe();
     if (argc < 4)
         return server.WrongArity(ctx);
-    int first = parse_options(ctx, &recipe, argv, argc);
+    int first = filter_options(ctx, &recipe, argv, argc, insert_options, ERROR, take_option);
     return first ? add_items(ctx, argv[1], argv + first, argc - first, &recipe) : SERVER_OK;
 }
 
@@ -313,37 +264,32 @@ static const server_argument field_arguments[] = {
 };
 static const server_argument info_arguments[] = {
     ARG_KEY,
-    {.name = "single_value",
-     .type = SERVER_ARG_ONE_OF,
-     .key_spec = -1,
-     .flags = SERVER_ARG_OPTIONAL,
-     .parts = field_arguments},
+    ARG_ONE_OF("single_value", NULL, field_arguments),
     ARG_END,
 };
 
 const command_entry bf_commands[] = {
     {"bf.reserve", reserve, "write deny-oom", -4, keys_insert, "Makes an empty Bloom filter.", "O(1)",
-     reserve_arguments, NULL},
+     reserve_arguments},
     {"bf.add", add, "write deny-oom", 3, keys_insert, "Adds an item to a Bloom filter, which is made if absent.",
-     "O(1)", item_arguments, NULL},
+     "O(1)", item_arguments},
     {"bf.madd", madd, "write deny-oom", -3, keys_insert, "Adds items to a Bloom filter, which is made if absent.",
-     EACH_ITEM, items_arguments, NULL},
+     EACH_ITEM, items_arguments},
     {"bf.insert", insert, "write deny-oom", -4, keys_insert,
-     "Adds items to a Bloom filter, which is made as the options say if it is absent.", EACH_ITEM, insert_arguments,
-     NULL},
+     "Adds items to a Bloom filter, which is made as the options say if it is absent.", EACH_ITEM, insert_arguments},
     {"bf.exists", exists, "readonly fast", 3, keys_read, "Tells whether a Bloom filter has an item.", "O(1)",
-     item_arguments, NULL},
+     item_arguments},
     {"bf.mexists", mexists, "readonly fast", -3, keys_read, "Tells for each item whether a Bloom filter has it.",
-     EACH_ITEM, items_arguments, NULL},
+     EACH_ITEM, items_arguments},
     {"bf.info", bf_info, "readonly fast", -2, keys_read, "Tells capacity, size and contents of a Bloom filter.", "O(1)",
-     info_arguments, NULL},
+     info_arguments},
     {"bf.card", card, "readonly fast", 2, keys_read, "Tells how many items were added to a Bloom filter.", "O(1)",
-     key_arguments, NULL},
+     key_arguments},
     {"bf.debug", bf_debug, "readonly fast", 2, keys_read, "Describes each sub-filter of a Bloom filter.",
-     "O(N) where N is the number of sub-filters", key_arguments, NULL},
+     "O(N) where N is the number of sub-filters", key_arguments},
     {"bf.scandump", bf_scandump, "readonly fast", 3, keys_read, "Answers a chunk of a Bloom filter, to be saved.",
-     EACH_BYTE, scandump_arguments, NULL},
+     EACH_BYTE, scandump_arguments},
     {"bf.loadchunk", bf_loadchunk, "write deny-oom", 4, keys_insert, "Restores a chunk that BF.SCANDUMP answered.",
-     EACH_BYTE, loadchunk_arguments, NULL},
+     EACH_BYTE, loadchunk_arguments},
     {.name = NULL},
 };

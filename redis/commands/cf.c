@@ -17,40 +17,14 @@
 #define BUCKET_SIZE_MOST 255
 #define MAX_ITERATIONS_MOST 65535
 
-/* How a filter is made. */
-typedef struct recipe {
-    uint64_t capacity;
-    uint32_t bucket_size, max_iterations, expansion;
-    bool create; /* if there is none */
-} recipe;
-
 static recipe default_recipe(void)
 {
-    return (recipe){(uint64_t)config.cf_initial_size, (uint32_t)config.cf_bucket_size,
-                    (uint32_t)config.cf_max_iterations, (uint32_t)config.cf_expansion, true};
-}
-
-/* The next power of two, as RedisBloom rounds expansions; 0 stays 0. */
-static uint32_t round_expansion(uint32_t expansion)
-{
-    uint32_t rounded = expansion > 0;
-    while (rounded < expansion)
-        rounded *= 2;
-    return rounded;
-}
-
-static value *make(server_context *ctx, server_string *name, const recipe *recipe)
-{
-    settings settings;
-    settings_init(&settings, ROLE_CF);
-    settings.capacity = recipe->capacity;
-    settings.bucket_size = recipe->bucket_size;
-    settings.max_iterations = recipe->max_iterations;
-    settings.expansion = round_expansion(recipe->expansion);
-    snprintf(settings.kind, sizeof settings.kind, "fingerprint");
-    snprintf(settings.params, sizeof settings.params, "multiset=on");
-    snprintf(settings.canon, sizeof settings.canon, "none");
-    return value_make(ctx, name, &settings);
+    return (recipe){.traits = {.role = ROLE_CF,
+                               .capacity = (uint64_t)config.cf_initial_size,
+                               .bucket_size = (uint32_t)config.cf_bucket_size,
+                               .max_iterations = (uint32_t)config.cf_max_iterations,
+                               .expansion = (uint32_t)config.cf_expansion},
+                    .create = true};
 }
 
 /* ---- CF.RESERVE ---- */
@@ -81,14 +55,14 @@ static bool take_number(server_context *ctx, const option *option, vidi_str text
     return true;
 }
 
-/* The words behind the capacity, in pairs. False after an error was replied. */
+/* The words after the capacity, in pairs. False after an error was replied. */
 static bool parse_pairs(server_context *ctx, recipe *recipe, server_string **argv, int argc)
 {
     static const char *const names[] = {"BUCKETSIZE", "MAXITERATIONS", "EXPANSION", NULL};
     const option options[] = {
-        {names[0], 1, BUCKET_SIZE_MOST, &recipe->bucket_size},
-        {names[1], 1, MAX_ITERATIONS_MOST, &recipe->max_iterations},
-        {names[2], 0, EXPANSION_MOST, &recipe->expansion},
+        {names[0], 1, BUCKET_SIZE_MOST, &recipe->traits.bucket_size},
+        {names[1], 1, MAX_ITERATIONS_MOST, &recipe->traits.max_iterations},
+        {names[2], 0, EXPANSION_MOST, &recipe->traits.expansion},
     };
     uint32_t given = 0;
     for (int i = 0; i + 1 < argc; i += 2) {
@@ -108,21 +82,16 @@ static int reserve(server_context *ctx, server_string **argv, int argc)
 {
     recipe recipe = default_recipe();
     long long capacity;
-    bool absent;
     if (argc < 3 || argc % 2 == 0)
         return server.WrongArity(ctx);
     if (!parse_signed(text_of(argv[2]), &capacity))
         return server.ReplyWithError(ctx, "Bad capacity");
     if (!parse_pairs(ctx, &recipe, argv + 3, argc - 3))
         return SERVER_OK;
-    if (capacity < 2LL * recipe.bucket_size)
+    if (capacity < 2LL * recipe.traits.bucket_size)
         return server.ReplyWithError(ctx, "Capacity must be in the range [2 * BUCKETSIZE, 9223372036854775807]");
-    recipe.capacity = (uint64_t)capacity;
-    if (value_for_write(ctx, argv[1], ROLE_CF, &absent))
-        return server.ReplyWithError(ctx, "ERR item exists");
-    if (absent && make(ctx, argv[1], &recipe))
-        server.ReplyWithSimpleString(ctx, "OK");
-    return SERVER_OK;
+    recipe.traits.capacity = (uint64_t)capacity;
+    return filter_reserve(ctx, argv[1], &recipe);
 }
 
 /* ---- adding ---- */
@@ -135,19 +104,13 @@ typedef struct request {
 } request;
 
 /* The filter at a key, made if there is none; NULL after an error was replied. */
-static value *open_or_make(server_context *ctx, server_string *name, const recipe *recipe)
+static value *open_to_add(server_context *ctx, server_string *name, const recipe *recipe)
 {
-    bool absent;
-    value *value = value_for_write(ctx, name, ROLE_CF, &absent);
-    if (absent && !recipe->create)
-        reply_not_found(ctx);
-    if (absent && recipe->create)
-        value = make(ctx, name, recipe);
-    if (value && cuckoo_filters(value) >= (uint64_t)config.cf_max_expansions) {
-        server.ReplyWithError(ctx, "Maximum expansions reached");
-        return NULL;
-    }
-    return value;
+    value *value = filter_open(ctx, name, recipe);
+    if (!value || cuckoo_filters(value) < (uint64_t)config.cf_max_expansions)
+        return value;
+    server.ReplyWithError(ctx, "Maximum expansions reached");
+    return NULL;
 }
 
 /* CF.INSERTNX answers numbers under RESP3 too: it has three answers. */
@@ -208,7 +171,7 @@ static void add_absent(server_context *ctx, const request *request, value *value
 static int add_items(server_context *ctx, server_string *name, server_string **items, int n, const request *request)
 {
     batch batch;
-    value *value = open_or_make(ctx, name, &request->recipe);
+    value *value = open_to_add(ctx, name, &request->recipe);
     if (!value)
         return SERVER_OK;
     batch_take(&batch, items, n);
@@ -244,40 +207,21 @@ static int addnx(server_context *ctx, server_string **argv, int argc)
     return add_one(ctx, argv, argc, true);
 }
 
-/* Takes the capacity. False after an error was replied. */
-static bool take_capacity(server_context *ctx, recipe *recipe, vidi_str text)
+static const char *const insert_options[] = {"NOCREATE", "CAPACITY", NULL};
+
+static const char *take_option(recipe *recipe, int option, vidi_str text)
 {
     long long capacity = 0;
-    bool is_number = parse_signed(text, &capacity), good = is_number && capacity >= 2LL * recipe->bucket_size;
-    if (!good)
-        server.ReplyWithError(ctx, is_number ? "Capacity must be in the range [cf-bucket-size * 2, 9223372036854775807]"
-                                             : "Bad capacity");
-    recipe->capacity = (uint64_t)capacity;
-    return good;
-}
-
-/* Takes the options: where the items begin, or 0 after an error was replied. */
-static int parse_options(server_context *ctx, recipe *recipe, server_string **argv, int argc)
-{
-    static const char *const names[] = {"NOCREATE", "CAPACITY", NULL};
-    uint32_t given = 0;
-    int i = 2;
-    for (; i < argc && !word_is(text_of(argv[i]), "ITEMS"); i++) {
-        int option = option_of(text_of(argv[i]), names, &given);
-        if (option < 0) {
-            server.ReplyWithError(ctx, no_option(option));
-            return 0;
-        }
-        if (option == 0) {
-            recipe->create = false;
-        } else if (++i < argc && !take_capacity(ctx, recipe, text_of(argv[i]))) {
-            return 0;
-        }
+    if (option == 0) {
+        recipe->create = false;
+        return NULL;
     }
-    if (i + 1 < argc)
-        return i + 1;
-    server.WrongArity(ctx);
-    return 0;
+    if (!parse_signed(text, &capacity))
+        return "Bad capacity";
+    recipe->traits.capacity = (uint64_t)capacity;
+    return capacity >= 2LL * recipe->traits.bucket_size
+               ? NULL
+               : "Capacity must be in the range [cf-bucket-size * 2, 9223372036854775807]";
 }
 
 static int insert_items(server_context *ctx, server_string **argv, int argc, bool if_absent)
@@ -285,7 +229,7 @@ static int insert_items(server_context *ctx, server_string **argv, int argc, boo
     request request = {.recipe = default_recipe(), .if_absent = if_absent, .many = true};
     if (argc < 4)
         return server.WrongArity(ctx);
-    int first = parse_options(ctx, &request.recipe, argv, argc);
+    int first = filter_options(ctx, &request.recipe, argv, argc, insert_options, 1, take_option);
     return first ? add_items(ctx, argv[1], argv + first, argc - first, &request) : SERVER_OK;
 }
 
@@ -377,34 +321,32 @@ static const server_argument insert_arguments[] = {
 
 const command_entry cf_commands[] = {
     {"cf.reserve", reserve, "write deny-oom", -3, keys_insert, "Makes an empty cuckoo filter.", "O(1)",
-     reserve_arguments, NULL},
+     reserve_arguments},
     {"cf.add", add, "write deny-oom", 3, keys_insert, "Adds an item to a cuckoo filter, which is made if absent.",
-     "O(1)", item_arguments, NULL},
+     "O(1)", item_arguments},
     {"cf.addnx", addnx, "write deny-oom", 3, keys_insert, "Adds an item to a cuckoo filter unless it is there.", "O(1)",
-     item_arguments, NULL},
+     item_arguments},
     {"cf.insert", insert, "write deny-oom", -4, keys_insert,
-     "Adds items to a cuckoo filter, which is made as the options say if it is absent.", EACH_ITEM, insert_arguments,
-     NULL},
+     "Adds items to a cuckoo filter, which is made as the options say if it is absent.", EACH_ITEM, insert_arguments},
     {"cf.insertnx", insertnx, "write deny-oom", -4, keys_insert,
-     "Adds the items that are not there to a cuckoo filter, which is made if absent.", EACH_ITEM, insert_arguments,
-     NULL},
+     "Adds the items that are not there to a cuckoo filter, which is made if absent.", EACH_ITEM, insert_arguments},
     {"cf.exists", exists, "readonly fast", 3, keys_read, "Tells whether a cuckoo filter has an item.", "O(1)",
-     item_arguments, NULL},
+     item_arguments},
     {"cf.mexists", mexists, "readonly fast", -3, keys_read, "Tells for each item whether a cuckoo filter has it.",
-     EACH_ITEM, items_arguments, NULL},
+     EACH_ITEM, items_arguments},
     {"cf.count", count, "readonly fast", 3, keys_read, "Tells how often an item was added to a cuckoo filter.", "O(1)",
-     item_arguments, NULL},
-    {"cf.del", del, "write fast", 3, keys_delete, "Removes an item from a cuckoo filter, once.", "O(1)", item_arguments,
-     NULL},
+     item_arguments},
+    {"cf.del", del, "write fast", 3, keys_delete, "Removes an item from a cuckoo filter, once.", "O(1)",
+     item_arguments},
     {"cf.compact", compact, "readonly fast", 2, keys_read, "Does nothing: our filters need no compaction.", "O(1)",
-     key_arguments, NULL},
+     key_arguments},
     {"cf.info", cf_info, "readonly fast", 2, keys_read, "Tells size and contents of a cuckoo filter.", "O(1)",
-     key_arguments, NULL},
-    {"cf.debug", cf_debug, "readonly fast", 2, keys_read, "Describes a cuckoo filter in a line.", "O(1)", key_arguments,
-     NULL},
+     key_arguments},
+    {"cf.debug", cf_debug, "readonly fast", 2, keys_read, "Describes a cuckoo filter in a line.", "O(1)",
+     key_arguments},
     {"cf.scandump", cf_scandump, "readonly fast", 3, keys_read, "Answers a chunk of a cuckoo filter, to be saved.",
-     EACH_BYTE, scandump_arguments, NULL},
+     EACH_BYTE, scandump_arguments},
     {"cf.loadchunk", cf_loadchunk, "write deny-oom", 4, keys_insert, "Restores a chunk that CF.SCANDUMP answered.",
-     EACH_BYTE, loadchunk_arguments, NULL},
+     EACH_BYTE, loadchunk_arguments},
     {.name = NULL},
 };

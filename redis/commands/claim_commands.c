@@ -1,5 +1,5 @@
 /*
- * The table of the commands on claims.
+ * The commands on claims: how they read arguments, and their table.
  *
  * A worker claims a page before it fetches it, and commits it when it has claimed or queued everything that the page
  * links to. The set learns a URL at COMMIT only, so whatever happens to a worker before, the page is offered again.
@@ -7,15 +7,49 @@
 #include "claim_commands.h"
 
 #include "commands.h"
+#include "redis/claims/claims.h"
+#include "redis/value/reply.h"
+
+/* ---- arguments ---- */
+
+bool parse_owner(server_context *ctx, const server_string *argument, vidi_str *owner)
+{
+    *owner = text_of(argument);
+    if (owner->len >= 1 && owner->len <= CLAIM_OWNER_MOST)
+        return true;
+    reply_error(ctx, BAD_OWNER);
+    return false;
+}
+
+bool parse_lease(server_context *ctx, const server_string *argument, int64_t *lease)
+{
+    uint64_t number;
+    if (parse_count(text_of(argument), &number) && number >= 1 && number <= (uint64_t)CLAIM_LEASE_MOST) {
+        *lease = (int64_t)number;
+        return true;
+    }
+    reply_error(ctx, "a lease is a number of milliseconds from 1 to 1000000000000");
+    return false;
+}
+
+bool parse_time(server_context *ctx, const server_string *argument, int64_t most, int64_t *time)
+{
+    uint64_t number;
+    if (parse_count(text_of(argument), &number) && number <= (uint64_t)most) {
+        *time = (int64_t)number;
+        return true;
+    }
+    reply_error(ctx, "a time is a number of milliseconds since 1970, at most 1000000000000000");
+    return false;
+}
+
+/* ---- the table ---- */
 
 static const server_argument pair[] = {ARG("url", SERVER_ARG_STRING), ARG("payload", SERVER_ARG_STRING), ARG_END};
 static const server_argument triple[] = {ARG("token", SERVER_ARG_STRING), ARG("url", SERVER_ARG_STRING),
                                          ARG("payload", SERVER_ARG_STRING), ARG_END};
 
-#define ARG_BLOCKS(name_, parts_)                                                                                      \
-    {                                                                                                                  \
-        .name = (name_), .type = SERVER_ARG_BLOCK, .key_spec = -1, .flags = SERVER_ARG_MULTIPLE, .parts = (parts_)     \
-    }
+#define ARG_BLOCKS(name_, parts_) ARG_WITH(name_, NULL, SERVER_ARG_BLOCK, SERVER_ARG_MULTIPLE, -1, parts_)
 
 static const server_argument claim_arguments[] = {
     ARG_KEY, ARG("owner", SERVER_ARG_STRING), ARG("lease-ms", SERVER_ARG_INTEGER), ARG_BLOCKS("page", pair), ARG_END};
@@ -46,20 +80,20 @@ static const server_argument hold_arguments[] = {ARG_KEY,
 const command_entry claim_commands[] = {
     {"vidi.claim", command_claim, "write deny-oom", -6, keys_insert,
      "Claims URLs for an owner: each is claimed, seen, held by somebody, or invalid.",
-     "O(N*log(C)) for N URLs and C claims", claim_arguments, NULL},
+     "O(N*log(C)) for N URLs and C claims", claim_arguments},
     {"vidi.reclaim", command_reclaim, "write", -4, keys_update,
      "Hands out claims that have expired or were given up: URL, payload, new token.",
-     "O(N*log(C)) for N claims handed out of C", reclaim_arguments, NULL},
+     "O(N*log(C)) for N claims handed out of C", reclaim_arguments},
     {"vidi.renew", command_renew, "write", -3, keys_update, "Extends all claims of an owner.",
-     "O(N*log(C)) for N claims of the owner and C in all", renew_arguments, NULL},
+     "O(N*log(C)) for N claims of the owner and C in all", renew_arguments},
     {"vidi.commit", command_commit, "write deny-oom", -4, keys_insert, "Adds claimed URLs to the set.",
-     "O(N*log(C)) for N tokens and C claims", commit_arguments, NULL},
+     "O(N*log(C)) for N tokens and C claims", commit_arguments},
     {"vidi.release", command_release, "write", -4, keys_update, "Gives up claims, so that others can take them over.",
-     "O(N*log(C)) for N tokens and C claims", release_arguments, NULL},
+     "O(N*log(C)) for N tokens and C claims", release_arguments},
     {"vidi.claims", command_claims, "readonly", -2, keys_read, "Counts and lists claims.",
-     "O(log(C)) for the counts, O(log(C)) for each claim listed, of C in all", claims_arguments, NULL},
+     "O(log(C)) for the counts, O(log(C)) for each claim listed, of C in all", claims_arguments},
     {"vidi.hold", command_hold, "write", -8, keys_update,
      "Internal: claims as a primary tells them to replicas and to the append-only file.",
-     "O(N*log(C)) for N claims and C in all", hold_arguments, NULL},
+     "O(N*log(C)) for N claims and C in all", hold_arguments},
     {.name = NULL},
 };

@@ -24,7 +24,7 @@ static void describe(server_context *ctx, server_command *command, const command
         .version = &info_version,
         .summary = entry->summary,
         .complexity = entry->complexity,
-        .since = entry->since ? entry->since : "0.1.0",
+        .since = "0.1.0",
         .arity = entry->arity,
         .keys = entry->keys,
         .arguments = entry->arguments,

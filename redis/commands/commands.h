@@ -10,12 +10,11 @@ typedef struct command_entry {
     const char *name; /* NULL ends a table */
     server_command_function function;
     const char *flags;           /* as CreateCommand takes them: "write deny-oom fast" */
-    int arity;                   /* words with the command's name; negative: at least so many */
+    int arity;                   /* words, with the command's name; negative: at least this many */
     const server_key_spec *keys; /* one of the lists below, or one of your own; the first must be an index */
     const char *summary;
     const char *complexity;
-    const server_argument *arguments; /* ends with a NULL name; NULL: not described */
-    const char *since;                /* NULL: 0.1.0 */
+    const server_argument *arguments; /* ends with a NULL name */
 } command_entry;
 
 /* The first argument is the key. */
@@ -36,39 +35,19 @@ extern const server_key_spec keys_delete[]; /* of a key from which items are rem
     }
 
 /* Shorthands for tables of arguments. An ARG_TOKEN is a word that may be left out, an ARG_WORD one that may not. */
-#define ARG_KEY                                                                                                        \
+#define ARG_WITH(name_, token_, type_, flags_, key_spec_, parts_)                                                      \
     {                                                                                                                  \
-        .name = "key", .type = SERVER_ARG_KEY, .key_spec = 0                                                           \
+        .name = (name_), .token = (token_), .type = (type_), .flags = (flags_), .key_spec = (key_spec_),               \
+        .parts = (parts_)                                                                                              \
     }
-#define ARG(name_, type_)                                                                                              \
-    {                                                                                                                  \
-        .name = (name_), .type = (type_), .key_spec = -1                                                               \
-    }
-#define ARG_MANY(name_, type_)                                                                                         \
-    {                                                                                                                  \
-        .name = (name_), .type = (type_), .key_spec = -1, .flags = SERVER_ARG_MULTIPLE                                 \
-    }
-#define ARG_OPTION(name_, token_, type_)                                                                               \
-    {                                                                                                                  \
-        .name = (name_), .token = (token_), .type = (type_), .key_spec = -1, .flags = SERVER_ARG_OPTIONAL              \
-    }
-#define ARG_OPTION_MANY(name_, token_, type_)                                                                          \
-    {                                                                                                                  \
-        .name = (name_), .token = (token_), .type = (type_), .key_spec = -1,                                           \
-        .flags = SERVER_ARG_OPTIONAL | SERVER_ARG_MULTIPLE | SERVER_ARG_MULTIPLE_TOKEN                                 \
-    }
-#define ARG_TOKEN(name_, token_)                                                                                       \
-    {                                                                                                                  \
-        .name = (name_), .token = (token_), .type = SERVER_ARG_TOKEN, .key_spec = -1, .flags = SERVER_ARG_OPTIONAL     \
-    }
-#define ARG_WORD(name_, token_)                                                                                        \
-    {                                                                                                                  \
-        .name = (name_), .token = (token_), .type = SERVER_ARG_TOKEN, .key_spec = -1                                   \
-    }
-#define ARG_END                                                                                                        \
-    {                                                                                                                  \
-        .name = NULL                                                                                                   \
-    }
+#define ARG_KEY ARG_WITH("key", NULL, SERVER_ARG_KEY, 0, 0, NULL)
+#define ARG(name_, type_) ARG_WITH(name_, NULL, type_, 0, -1, NULL)
+#define ARG_MANY(name_, type_) ARG_WITH(name_, NULL, type_, SERVER_ARG_MULTIPLE, -1, NULL)
+#define ARG_OPTION(name_, token_, type_) ARG_WITH(name_, token_, type_, SERVER_ARG_OPTIONAL, -1, NULL)
+#define ARG_ONE_OF(name_, token_, parts_) ARG_WITH(name_, token_, SERVER_ARG_ONE_OF, SERVER_ARG_OPTIONAL, -1, parts_)
+#define ARG_TOKEN(name_, token_) ARG_OPTION(name_, token_, SERVER_ARG_TOKEN)
+#define ARG_WORD(name_, token_) ARG_WITH(name_, token_, SERVER_ARG_TOKEN, 0, -1, NULL)
+#define ARG_END ARG_WITH(NULL, NULL, SERVER_ARG_STRING, 0, 0, NULL)
 
 /* Registers a table. False if a name is taken; then those before it are registered. */
 bool commands_register(server_context *ctx, const command_entry *table);

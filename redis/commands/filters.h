@@ -12,7 +12,7 @@
 /* The largest EXPANSION, of both families. */
 #define EXPANSION_MOST 32768
 
-/* The error for what option_of returns for an unknown option, or one given twice, which RedisBloom allows. */
+/* The error for an option that is unknown, or given twice (RedisBloom allows that); see option_of. */
 const char *no_option(int option);
 
 /* The error for a key that is needed and absent. */
@@ -21,7 +21,30 @@ int reply_not_found(server_context *ctx);
 /* The filter of this role at a key, to be read; NULL after an error was replied. */
 const value *filter_needed(server_context *ctx, server_string *name, value_role role);
 
-/* The error for a number out of range: the text, with [least, most] behind it. */
+/* How a filter is made. */
+typedef struct recipe {
+    traits traits;
+    bool create; /* if there is none */
+    bool fixed;  /* it does not scale, whatever the expansion is */
+} recipe;
+
+/* RESERVE: makes a filter, and replies. */
+int filter_reserve(server_context *ctx, server_string *name, const recipe *recipe);
+
+/* The filter at a key, made if there is none; NULL after an error was replied. */
+value *filter_open(server_context *ctx, server_string *name, const recipe *recipe);
+
+/* Takes an option of INSERT, whose text is empty if it has none: NULL, or the error. */
+typedef const char *(*option_function)(recipe *recipe, int option, vidi_str text);
+
+/*
+ * Takes the options of INSERT, of which the first `alone` have no text. Returns the index of the first item, or 0 after
+ * an error was replied.
+ */
+int filter_options(server_context *ctx, recipe *recipe, server_string **argv, int argc, const char *const *names,
+                   int alone, option_function take);
+
+/* The error for a number out of range: the text, followed by [least, most]. */
 int reply_range(server_context *ctx, const char *text, uint64_t least, uint64_t most);
 
 bool speaks_resp3(server_context *ctx);

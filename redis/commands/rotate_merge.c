@@ -309,21 +309,21 @@ static const server_argument url_arguments[] = {ARG_KEY, ARG("url", SERVER_ARG_S
 static const server_argument time_arguments[] = {ARG_KEY, ARG("unix-time-seconds", SERVER_ARG_UNIX_TIME), ARG_END};
 static const server_argument limit_arguments[] = {ARG_KEY, ARG("bytes", SERVER_ARG_INTEGER), ARG_END};
 static const server_argument merge_arguments[] = {
-    {.name = "destination", .type = SERVER_ARG_KEY, .key_spec = 0},
-    {.name = "source", .type = SERVER_ARG_KEY, .key_spec = 1, .flags = SERVER_ARG_MULTIPLE},
+    ARG_WITH("destination", NULL, SERVER_ARG_KEY, 0, 0, NULL),
+    ARG_WITH("source", NULL, SERVER_ARG_KEY, SERVER_ARG_MULTIPLE, 1, NULL),
     ARG_END,
 };
 
 const command_entry rotate_merge_commands[] = {
     {"vidi.rotate", rotate_command, "write deny-oom", -2, keys_update,
-     "Begins the next epoch and answers its number; the previous one is kept.", "O(1)", rotate_arguments, NULL},
+     "Begins the next epoch and answers its number; the previous one is kept.", "O(1)", rotate_arguments},
     {"vidi.hasprevious", has_previous, "readonly fast", 3, keys_read,
-     "Looks a URL up in the previous epoch: 1 if it was not there, 0 if it was seen.", "O(1)", url_arguments, NULL},
+     "Looks a URL up in the previous epoch: 1 if it was not there, 0 if it was seen.", "O(1)", url_arguments},
     {"vidi.expireat", expire_at, "write fast", 3, keys_update,
-     "Drops the previous epoch at a time: 1, or 0 if there is none.", "O(1)", time_arguments, NULL},
+     "Drops the previous epoch at a time: 1, or 0 if there is none.", "O(1)", time_arguments},
     {"vidi.maxmemory", max_memory, "write fast", 3, keys_update, "Sets the memory that a key may take; 0: no limit.",
-     "O(1)", limit_arguments, NULL},
+     "O(1)", limit_arguments},
     {"vidi.merge", merge, "write deny-oom", -3, merge_keys, "Adds everything that the sources hold to the destination.",
-     "O(N) where N is the number of URLs in the sources", merge_arguments, NULL},
+     "O(N) where N is the number of URLs in the sources", merge_arguments},
     {.name = NULL},
 };

@@ -1,20 +1,21 @@
 /*
  * Settings as words. See settings.h.
  *
- * Each word that takes one value is a row in a table of parsers. Printing gives the words in the same order, and leaves
- * out what has its default, so that an older version can read what a newer one wrote about a value that uses nothing
- * new.
+ * Each option with one value is a row in a table, in the order in which options are printed. Printing leaves out what
+ * has its default, so that an older version can read what a newer one wrote about a value that uses nothing new.
  */
 #include "settings.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "redis/server/memory.h"
 
-static const char *const invalid_names[] = {"KEEP", "DROP", "FAIL"};
+static const char *const invalid_names[] = {"KEEP", "DROP", "FAIL", NULL};
+static const char *const role_names[] = {"URLS", "BF", "CF", NULL}; /* in the order of their bits */
 
 /* ---- parsing ---- */
 
@@ -45,21 +46,6 @@ static bool keep_text(char *room, size_t size, vidi_str text)
     return true;
 }
 
-static const char *take_kind(settings *settings, vidi_str text)
-{
-    return keep_text(settings->kind, sizeof settings->kind, text) ? NULL : complain("no such KIND", text);
-}
-
-static const char *take_canon(settings *settings, vidi_str text)
-{
-    return keep_text(settings->canon, sizeof settings->canon, text) ? NULL : complain("no such CANON", text);
-}
-
-static const char *take_capacity(settings *settings, vidi_str text)
-{
-    return parse_count(text, &settings->capacity) ? NULL : complain("CAPACITY must be a whole number", text);
-}
-
 static const char *take_error(settings *settings, vidi_str text)
 {
     bool good = parse_double(text, &settings->error) && settings->error > 0 && settings->error < 1;
@@ -74,13 +60,9 @@ static const char *take_lost(settings *settings, vidi_str text)
 
 static const char *take_invalid(settings *settings, vidi_str text)
 {
-    for (uint32_t i = 0; i < sizeof invalid_names / sizeof *invalid_names; i++) {
-        if (word_is(text, invalid_names[i])) {
-            settings->invalid = i;
-            return NULL;
-        }
-    }
-    return complain("INVALID must be KEEP, DROP or FAIL", text);
+    int policy = option_of(text, invalid_names, &(uint32_t){0});
+    settings->invalid = policy < 0 ? 0 : (uint32_t)policy;
+    return policy < 0 ? complain("INVALID must be KEEP, DROP or FAIL", text) : NULL;
 }
 
 static const char *take_max_memory(settings *settings, vidi_str text)
@@ -92,40 +74,9 @@ static const char *take_max_memory(settings *settings, vidi_str text)
 
 static const char *take_role(settings *settings, vidi_str text)
 {
-    if (word_is(text, "URLS"))
-        settings->role = ROLE_URLS;
-    else if (word_is(text, "BF"))
-        settings->role = ROLE_BF;
-    else if (word_is(text, "CF"))
-        settings->role = ROLE_CF;
-    else
-        return complain("ROLE must be URLS, BF or CF", text);
-    return NULL;
-}
-
-static const char *take_expansion(settings *settings, vidi_str text)
-{
-    return parse_u32(text, &settings->expansion) ? NULL : complain("EXPANSION must be a whole number", text);
-}
-
-static const char *take_bucket_size(settings *settings, vidi_str text)
-{
-    return parse_u32(text, &settings->bucket_size) ? NULL : complain("BUCKETSIZE must be a whole number", text);
-}
-
-static const char *take_max_iterations(settings *settings, vidi_str text)
-{
-    return parse_u32(text, &settings->max_iterations) ? NULL : complain("MAXITERATIONS must be a whole number", text);
-}
-
-static const char *take_deleted(settings *settings, vidi_str text)
-{
-    return parse_count(text, &settings->deleted) ? NULL : complain("DELETED must be a whole number", text);
-}
-
-static const char *take_merged(settings *settings, vidi_str text)
-{
-    return parse_count(text, &settings->merged) ? NULL : complain("MERGED must be a whole number", text);
+    int role = option_of(text, role_names, &(uint32_t){0});
+    settings->role = role < 0 ? ROLE_URLS : (value_role)(1 << role);
+    return role < 0 ? complain("ROLE must be URLS, BF or CF", text) : NULL;
 }
 
 /* Six numbers that settings_print has written, with colons between them. */
@@ -181,27 +132,138 @@ static const char *take_key(settings *settings, vidi_str text)
     return good ? NULL : "KEY must be 32 hexadecimal digits";
 }
 
-static const struct {
+/* ---- printing ---- */
+
+/* Each parameter takes at least three characters of its list ("a=,") and three words; the rest has fewer than 40. */
+_Static_assert(VIDI_PARAMS_ROOM + 40 <= SETTINGS_WORDS, "there are enough words for any settings");
+_Static_assert(VIDI_PARAMS_ROOM / 3 * 8 + 1000 <= SETTINGS_ROOM, "there is enough room for any settings");
+
+static void add_word(settings_words *words, const char *text, size_t len)
+{
+    memcpy(words->texts + words->used, text, len);
+    words->words[words->count++] = (vidi_str){words->texts + words->used, len};
+    words->used += len;
+}
+
+static void add_pair(settings_words *words, const char *name, const char *text)
+{
+    add_word(words, name, strlen(name));
+    add_word(words, text, strlen(text));
+}
+
+static void add_params(settings_words *words, const char *params)
+{
+    while (*params) {
+        size_t len = strcspn(params, ","), name = strcspn(params, "=");
+        add_word(words, "PARAM", 5);
+        add_word(words, params, name < len ? name : len);
+        add_word(words, params + name + 1, name < len ? len - name - 1 : 0);
+        params += len + (params[len] == ',');
+    }
+}
+
+static void print_key(const settings *settings, settings_words *words)
+{
+    if (!settings->has_key)
+        return;
+    char text[2 * VIDI_KEY_BYTES + 1];
+    for (size_t i = 0; i < VIDI_KEY_BYTES; i++)
+        snprintf(text + 2 * i, 3, "%02x", settings->key[i]);
+    add_pair(words, "KEY", text);
+}
+
+static void print_awaits(const settings *settings, settings_words *words)
+{
+    const vidi_arrival *arrival = &settings->arrival;
+    if (!arrival->size)
+        return;
+    char text[6 * 21 + 1];
+    snprintf(text, sizeof text, "%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64,
+             settings->position, arrival->generation, arrival->next, arrival->epoch, arrival->done, arrival->sum);
+    add_pair(words, "AWAITS", text);
+}
+
+static void print_role(const settings *settings, settings_words *words)
+{
+    if (settings->role != ROLE_URLS)
+        add_pair(words, "ROLE", settings->role == ROLE_BF ? "BF" : "CF");
+}
+
+static void print_invalid(const settings *settings, settings_words *words)
+{
+    if (settings->invalid)
+        add_pair(words, "INVALID", invalid_names[settings->invalid]);
+}
+
+/* ---- the table ---- */
+
+/* How an option is printed, and parsed if it has no function of its own. */
+typedef enum option_type {
+    COUNT, /* a whole number of 32 or 64 bits; 0: not printed */
+    REAL,  /* a double above 0 */
+    TEXT,  /* characters in the struct itself */
+    OTHER  /* by functions of its own */
+} option_type;
+
+typedef struct option {
     const char *word;
+    option_type type;
+    size_t at, room; /* of its field */
     const char *(*take)(settings *settings, vidi_str text);
-} words_with_value[] = {
-    {"KIND", take_kind},
-    {"CAPACITY", take_capacity},
-    {"ERROR", take_error},
-    {"LOST", take_lost},
-    {"CANON", take_canon},
-    {"INVALID", take_invalid},
-    {"MAXMEMORY", take_max_memory},
-    {"ROLE", take_role},
-    {"EXPANSION", take_expansion},
-    {"BUCKETSIZE", take_bucket_size},
-    {"KEY", take_key},
-    {"MAXITERATIONS", take_max_iterations},
-    {"DELETED", take_deleted},
-    {"MERGED", take_merged},
-    {"UNTIL", take_until},
-    {"AWAITS", take_awaits},
+    void (*print)(const settings *settings, settings_words *words); /* OTHER; NULL: not printed */
+} option;
+
+#define FIELD(name_) .at = offsetof(settings, name_), .room = sizeof((settings *)NULL)->name_
+
+/* In the order in which they are printed; parameters and the key come last. */
+static const option options[] = {
+    {.word = "ROLE", .type = OTHER, .take = take_role, .print = print_role},
+    {.word = "KIND", .type = TEXT, FIELD(kind)},
+    {.word = "CAPACITY", .type = COUNT, FIELD(capacity)},
+    {.word = "ERROR", .type = REAL, FIELD(error), .take = take_error},
+    {.word = "LOST", .type = OTHER, .take = take_lost},
+    {.word = "CANON", .type = TEXT, FIELD(canon)},
+    {.word = "INVALID", .type = OTHER, .take = take_invalid, .print = print_invalid},
+    {.word = "MAXMEMORY", .type = COUNT, FIELD(max_memory), .take = take_max_memory},
+    {.word = "EXPANSION", .type = COUNT, FIELD(expansion)},
+    {.word = "BUCKETSIZE", .type = COUNT, FIELD(bucket_size)},
+    {.word = "MAXITERATIONS", .type = COUNT, FIELD(max_iterations)},
+    {.word = "DELETED", .type = COUNT, FIELD(deleted)},
+    {.word = "MERGED", .type = COUNT, FIELD(merged)},
+    {.word = "UNTIL", .type = COUNT, FIELD(previous_until), .take = take_until},
+    {.word = "AWAITS", .type = OTHER, .take = take_awaits, .print = print_awaits},
+    {.word = "KEY", .type = OTHER, .take = take_key},
 };
+
+static const char *take_value(settings *settings, const option *option, vidi_str text)
+{
+    char *at = (char *)settings + option->at, wrong[48];
+    if (option->take)
+        return option->take(settings, text);
+    if (option->type == TEXT ? keep_text(at, option->room, text)
+        : option->room == 4  ? parse_u32(text, (uint32_t *)(void *)at)
+                             : parse_count(text, (uint64_t *)(void *)at))
+        return NULL;
+    snprintf(wrong, sizeof wrong, option->type == TEXT ? "no such %s" : "%s must be a whole number", option->word);
+    return complain(wrong, text);
+}
+
+static void print_value(const settings *settings, const option *option, settings_words *words)
+{
+    const void *at = (const char *)settings + option->at;
+    char text[40] = "";
+    if (option->type == OTHER && option->print)
+        option->print(settings, words);
+    if (option->type == TEXT && *(const char *)at)
+        add_pair(words, option->word, at);
+    if (option->type == REAL && *(const double *)at > 0)
+        snprintf(text, sizeof text, "%.17g", *(const double *)at);
+    uint64_t count = option->type != COUNT ? 0 : option->room == 4 ? *(const uint32_t *)at : *(const uint64_t *)at;
+    if (count)
+        snprintf(text, sizeof text, "%" PRIu64, count);
+    if (text[0])
+        add_pair(words, option->word, text);
+}
 
 static bool has_delimiter(vidi_str text)
 {
@@ -222,7 +284,7 @@ static const char *take_param(settings *settings, vidi_str name, vidi_str value)
 }
 
 /* LIKE has the number after those of the table. */
-enum { WORDS_WITH_VALUE = sizeof words_with_value / sizeof *words_with_value, NUMBER_OF_LIKE = WORDS_WITH_VALUE };
+enum { OPTIONS = sizeof options / sizeof *options, NUMBER_OF_LIKE = OPTIONS };
 _Static_assert(NUMBER_OF_LIKE < 32, "give_once can tell them apart");
 
 int settings_width(vidi_str option)
@@ -235,7 +297,7 @@ static const char *given_twice(vidi_str word)
     return complain("this option is given twice", word);
 }
 
-/* Takes the words from number *at on that belong together, and moves *at behind them. */
+/* Takes the words from number *at on that belong together, and moves *at past them. */
 static const char *take_word(settings *settings, const vidi_str *words, size_t count, size_t *at)
 {
     vidi_str word = words[*at];
@@ -245,15 +307,15 @@ static const char *take_word(settings *settings, const vidi_str *words, size_t c
         *at += 3;
         return take_param(settings, words[*at - 2], words[*at - 1]);
     }
-    for (unsigned i = 0; i < WORDS_WITH_VALUE; i++) {
-        if (!word_is(word, words_with_value[i].word))
+    for (unsigned i = 0; i < OPTIONS; i++) {
+        if (!word_is(word, options[i].word))
             continue;
         if (!give_once(&settings->given, i))
             return given_twice(word);
         if (count - *at < 2)
             return complain("a value must follow this option", word);
         *at += 2;
-        return words_with_value[i].take(settings, words[*at - 1]);
+        return take_value(settings, &options[i], words[*at - 1]);
     }
     return complain("no such option (KIND, CAPACITY, ERROR, LOST, CANON, INVALID, MAXMEMORY, PARAM or LIKE)", word);
 }
@@ -344,96 +406,13 @@ const char *settings_resolve(settings *settings)
     return wrong || settings->has_key || settings->like ? wrong : draw_key(settings);
 }
 
-/* ---- printing ---- */
-
-/* Each parameter takes at least three characters of its list ("a=,") and three words; the rest has fewer than 40. */
-_Static_assert(VIDI_PARAMS_ROOM + 40 <= SETTINGS_WORDS, "there are enough words for any settings");
-_Static_assert(VIDI_PARAMS_ROOM / 3 * 8 + 1000 <= SETTINGS_ROOM, "there is enough room for any settings");
-
-static void add_word(settings_words *words, const char *text, size_t len)
-{
-    memcpy(words->texts + words->used, text, len);
-    words->words[words->count++] = (vidi_str){words->texts + words->used, len};
-    words->used += len;
-}
-
-static void add_pair(settings_words *words, const char *name, const char *text)
-{
-    add_word(words, name, strlen(name));
-    add_word(words, text, strlen(text));
-}
-
-static void add_number(settings_words *words, const char *name, uint64_t number)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)number);
-    add_pair(words, name, text);
-}
-
-static void add_params(settings_words *words, const char *params)
-{
-    while (*params) {
-        size_t len = strcspn(params, ","), name = strcspn(params, "=");
-        add_word(words, "PARAM", 5);
-        add_word(words, params, name < len ? name : len);
-        add_word(words, params + name + 1, name < len ? len - name - 1 : 0);
-        params += len + (params[len] == ',');
-    }
-}
-
-static void add_key(settings_words *words, const unsigned char *key)
-{
-    char text[2 * VIDI_KEY_BYTES + 1];
-    for (size_t i = 0; i < VIDI_KEY_BYTES; i++)
-        snprintf(text + 2 * i, 3, "%02x", key[i]);
-    add_pair(words, "KEY", text);
-}
-
-static void add_awaits(settings_words *words, uint64_t position, const vidi_arrival *arrival)
-{
-    char text[6 * 21 + 1];
-    snprintf(text, sizeof text, "%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, position,
-             arrival->generation, arrival->next, arrival->epoch, arrival->done, arrival->sum);
-    add_pair(words, "AWAITS", text);
-}
-
 void settings_print(const settings *settings, settings_words *words)
 {
     words->count = words->used = 0;
-    if (settings->role != ROLE_URLS)
-        add_pair(words, "ROLE", settings->role == ROLE_BF ? "BF" : "CF");
-    if (settings->kind[0])
-        add_pair(words, "KIND", settings->kind);
-    if (settings->capacity)
-        add_number(words, "CAPACITY", settings->capacity);
-    if (settings->error > 0) {
-        char text[40];
-        snprintf(text, sizeof text, "%.17g", settings->error);
-        add_pair(words, "ERROR", text);
-    }
-    if (settings->canon[0])
-        add_pair(words, "CANON", settings->canon);
-    if (settings->invalid)
-        add_pair(words, "INVALID", invalid_names[settings->invalid]);
-    if (settings->max_memory)
-        add_number(words, "MAXMEMORY", settings->max_memory);
-    if (settings->expansion)
-        add_number(words, "EXPANSION", settings->expansion);
-    if (settings->bucket_size)
-        add_number(words, "BUCKETSIZE", settings->bucket_size);
-    if (settings->max_iterations)
-        add_number(words, "MAXITERATIONS", settings->max_iterations);
-    if (settings->deleted)
-        add_number(words, "DELETED", settings->deleted);
-    if (settings->merged)
-        add_number(words, "MERGED", settings->merged);
-    if (settings->previous_until > 0)
-        add_number(words, "UNTIL", (uint64_t)settings->previous_until);
-    if (settings->arrival.size)
-        add_awaits(words, settings->position, &settings->arrival);
+    for (size_t i = 0; i < OPTIONS; i++)
+        print_value(settings, &options[i], words);
     add_params(words, settings->params);
-    if (settings->has_key)
-        add_key(words, settings->key);
+    print_key(settings, words);
 }
 
 size_t settings_strings(const settings *settings, server_string **strings)
