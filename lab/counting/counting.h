@@ -1,22 +1,20 @@
-/* The experiments on the counting notes, which counting_experiments.c lists, and what they share. */
+/*
+ * What the experiments on the counting notes share. Those on k and on the errors of counters are tables of
+ * configurations (experiments.c).
+ */
 #ifndef VIDI_LAB_COUNTING_COUNTING_H
 #define VIDI_LAB_COUNTING_COUNTING_H
 
 #include "lab/engine/study.h"
 
 /* The number of URLs to insert: a tenth of settings->urls. */
-uint64_t lab_counting_urls(const lab_settings *settings);
+static inline uint64_t lab_counting_urls(const lab_settings *settings)
+{
+    return lab_urls_part(settings, 10, 1000);
+}
 
 /* counting_space.c */
-extern const char *const lab_space_rates[], *const lab_space_ways[];
 extern const double lab_space_rates_along[];
-lab_measure_run lab_space_measure;
-lab_judge_entry lab_space_judge;
-
-/* counting_counters.c */
-extern const char *const lab_counter_widths[], *const lab_counter_columns[];
-lab_measure_run lab_counters_measure;
-lab_judge_entry lab_counters_judge;
 
 /* counting_claims.c: the best k is (m/n) ln 2. The eigenvalue paper claims this too. */
 lab_claim_judge lab_claim_best_k;

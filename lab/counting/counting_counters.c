@@ -21,8 +21,8 @@
 #include <math.h>
 #include <stdio.h>
 
-const char *const lab_counter_widths[] = {"2 bits", "3 bits", "4 bits", "8 bits", NULL};
-const char *const lab_counter_columns[] = {"memory", "full", "still seen", "too large", "forgotten", NULL};
+static const char *const counter_widths[] = {"2 bits", "3 bits", "4 bits", "8 bits", NULL};
+static const char *const counter_columns[] = {"memory", "full", "still seen", "too large", "forgotten", NULL};
 
 static const unsigned widths[] = {2, 3, 4, 8};
 
@@ -137,7 +137,7 @@ static int plain_bytes(bench *bench, double *bytes)
     return code;
 }
 
-int lab_counters_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_counters(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = lab_counting_urls(settings);
     bench bench = {.settings = settings, .run = run, .n = n, .m = places_of(n)};
@@ -220,7 +220,7 @@ static void judge_memory(lab_entry *entry, double width, double m)
     snprintf(entry->remark, sizeof entry->remark, "it takes %.3f times the memory of bits", entry->measured);
 }
 
-void lab_counters_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_counters(const lab_cell *cell, lab_entry *entry)
 {
     double n = (double)lab_counting_urls(cell->settings), m = (double)places_of((uint64_t)n),
            limit = exp2(widths[cell->row]) - 1;
@@ -241,3 +241,10 @@ void lab_counters_judge(const lab_cell *cell, lab_entry *entry)
         theory = theory_of_too_large(n, m);
     lab_entry_count(entry, cell->numbers, theory, 100);
 }
+
+LAB_STUDY(notes_counters, "notes-counters", "Counters of several widths: insert, delete and lookup",
+          "the counting notes",
+          "A tenth of the URLs is inserted, k = 3, kn/m = ln 2. Full and still seen: after all were deleted. "
+          "Forgotten: after deleting a fiftieth as many URLs that were never inserted.",
+          "%, memory: times that of bits", counter_widths, counter_columns, .measure = measure_counters,
+          .judge = judge_counters);

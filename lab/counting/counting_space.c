@@ -17,9 +17,9 @@
 #include <math.h>
 #include <stdio.h>
 
-const char *const lab_space_rates[] = {"error 1e-2", "error 1e-4", "error 1e-6", "error 1e-9", NULL};
-const char *const lab_space_ways[] = {"Bloom filter", "one hash", "stored hashes", "fingerprint", "URLs",
-                                      "hashset",      NULL};
+static const char *const space_rates[] = {"error 1e-2", "error 1e-4", "error 1e-6", "error 1e-9", NULL};
+static const char *const space_ways[] = {"Bloom filter", "one hash", "stored hashes", "fingerprint", "URLs",
+                                         "hashset",      NULL};
 
 const double lab_space_rates_along[] = {1e-2, 1e-4, 1e-6, 1e-9};
 
@@ -69,7 +69,7 @@ static double key_bits(const lab_settings *settings, uint64_t run)
     return 8 * (double)bytes / (double)n;
 }
 
-int lab_space_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_space(const lab_settings *settings, uint64_t run, double *numbers)
 {
     double n = (double)lab_counting_urls(settings), keys = key_bits(settings, run) + log2(n), hashset;
     char params[32];
@@ -107,7 +107,7 @@ static void judge_memory(lab_entry *entry, double theory, double n)
     snprintf(entry->remark, sizeof entry->remark, "the set takes %.4g bits per URL, not %.4g", entry->measured, theory);
 }
 
-void lab_space_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_space(const lab_cell *cell, lab_entry *entry)
 {
     double n = (double)lab_counting_urls(cell->settings);
     if (cell->column == BLOOM)
@@ -115,3 +115,15 @@ void lab_space_judge(const lab_cell *cell, lab_entry *entry)
     else if (cell->column == ONE_HASH)
         judge_memory(entry, -1 / log1p(-lab_space_rates_along[cell->row]), n);
 }
+
+LAB_STUDY(
+    notes_space, "notes-space", "Memory of Bloom filters, of hashes and of URLs", "the counting notes",
+    "A tenth of the URLs is inserted. Stored hashes and one hash are computed, since the sets would be too large.",
+    "bits per URL", space_rates, space_ways, .runs_most = 3,
+    .plot = {.x = "false positives",
+             .y = "bits per URL",
+             .columns = true,
+             .log_x = true,
+             .log_y = true,
+             .along = lab_space_rates_along},
+    .measure = measure_space, .judge = judge_space);

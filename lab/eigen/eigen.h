@@ -62,42 +62,10 @@ typedef struct lab_eigen_load {
 
 lab_theory lab_eigen_theory_in(const lab_eigen_filter *filter, double first, double second, lab_eigen_load load);
 
-/* ---- the parts of the experiments, which eigen_experiments.c lists ---- */
+/* Columns: URLs of one site, and of many. */
+extern const char *const lab_eigen_similar[];
 
-/* eigen_depth.c */
-extern const char *const lab_eigen_filters[], *const lab_eigen_depths[], *const lab_eigen_few_depths[];
-lab_measure_run lab_eigen_depths_measure, lab_eigen_depths_oaat_measure, lab_eigen_asked_measure;
-lab_judge_entry lab_eigen_depths_judge, lab_eigen_depths_oaat_judge, lab_eigen_asked_judge;
-
-/* eigen_formulas.c */
-extern const char *const lab_eigen_formulas[], *const lab_eigen_formula_columns[];
-lab_measure_run lab_eigen_formulas_measure;
-lab_judge_entry lab_eigen_formulas_judge;
-
-/* eigen_features.c */
-extern const char *const lab_eigen_features[];
-lab_measure_run lab_eigen_features_measure;
-lab_judge_entry lab_eigen_features_judge;
-
-/* eigen_similar.c */
-extern const char *const lab_eigen_functions[], *const lab_eigen_hashes[], *const lab_eigen_similar[];
-lab_measure_run lab_eigen_shifts_measure, lab_eigen_similar_measure;
-lab_judge_entry lab_eigen_shifts_judge, lab_eigen_similar_judge;
-
-/* eigen_time.c */
-extern const char *const lab_eigen_timed[], *const lab_eigen_deeds[];
-lab_measure_run lab_eigen_time_measure;
-
-/* eigen_growth.c */
-extern const char *const lab_eigen_growth_rows[], *const lab_eigen_growth_columns[];
-lab_measure_run lab_eigen_growth_measure;
-lab_judge_entry lab_eigen_growth_judge;
-
-/* eigen_database.c */
-extern const char *const lab_eigen_database_rows[], *const lab_eigen_database_space_rows[];
-extern const char *const lab_eigen_database_columns[];
-lab_measure_run lab_eigen_database_measure, lab_eigen_database_space_measure;
-lab_judge_entry lab_eigen_database_space_judge;
+/* Whether this build has SQLite. */
 bool lab_eigen_has_database(void);
 
 #endif

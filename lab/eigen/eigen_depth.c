@@ -24,31 +24,24 @@ static const lab_eigen_filter filters[] = {
 
 enum { FILTERS = sizeof filters / sizeof *filters, BATCH = 256 };
 
-const char *const lab_eigen_filters[] = {
+static const char *const filter_names[] = {
     "classic", "labels", "tail", "4 functions", "labels, equal bits", "tail, equal bits", "4 functions, equal bits",
     NULL};
 
+static const char *const depths[] = {"depth 1", "depth 10", "depth 100", "depth 1000", "depth 10000", NULL};
+
+/* For the paper's hash function, which takes longer, and for other sites. */
+static const char *const few_depths[] = {"depth 1", "depth 100", "depth 10000", NULL};
+
 typedef struct crawl {
-    const char *name;
     uint64_t depth;
     bool other_sites; /* pages of other sites are looked up */
 } crawl;
 
-static const crawl depths[] = {
-    {"depth 1", 1, false},       {"depth 10", 10, false},       {"depth 100", 100, false},
-    {"depth 1000", 1000, false}, {"depth 10000", 10000, false},
-};
-const char *const lab_eigen_depths[] = {"depth 1", "depth 10", "depth 100", "depth 1000", "depth 10000", NULL};
-
-/* For the paper's hash function, which takes longer. */
-static const crawl few_depths[] = {{"depth 1", 1, false}, {"depth 100", 100, false}, {"depth 10000", 10000, false}};
-const char *const lab_eigen_few_depths[] = {"depth 1", "depth 100", "depth 10000", NULL};
-
-static const crawl asked[] = {
-    {"depth 1", 1, true},
-    {"depth 100", 100, true},
-    {"depth 10000", 10000, true},
-};
+static crawl crawl_of(const lab_study *study, size_t row)
+{
+    return (crawl){strtoull(study->rows[row] + strlen("depth "), NULL, 10), study == &lab_study_eigen_asked};
+}
 
 /* ---- URLs ---- */
 
@@ -124,9 +117,9 @@ static int measure_row(bench *bench, const crawl *crawl, const char *hash, doubl
     return code;
 }
 
-static int measure_rows(const crawl *crawls, size_t count, const char *hash, const lab_settings *settings, uint64_t run,
-                        double *numbers)
+static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
+    const char *hash = settings->study == &lab_study_eigen_fig_5_oaat ? "oaat" : "sip13";
     bench *bench = calloc(1, sizeof *bench);
     int code = VIDI_OK;
     if (!bench)
@@ -134,25 +127,12 @@ static int measure_rows(const crawl *crawls, size_t count, const char *hash, con
     bench->settings = settings;
     bench->run = run;
     bench->n = lab_eigen_urls(settings);
-    for (size_t i = 0; i < count && code == VIDI_OK; i++)
-        code = measure_row(bench, &crawls[i], hash, numbers + i * FILTERS);
+    for (size_t i = 0; i < lab_study_rows(settings->study) && code == VIDI_OK; i++) {
+        crawl crawl = crawl_of(settings->study, i);
+        code = measure_row(bench, &crawl, hash, numbers + i * FILTERS);
+    }
     free(bench);
     return code;
-}
-
-int lab_eigen_depths_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure_rows(depths, sizeof depths / sizeof *depths, "sip13", settings, run, numbers);
-}
-
-int lab_eigen_depths_oaat_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure_rows(few_depths, sizeof few_depths / sizeof *few_depths, "oaat", settings, run, numbers);
-}
-
-int lab_eigen_asked_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure_rows(asked, sizeof asked / sizeof *asked, "sip13", settings, run, numbers);
 }
 
 /* ---- judging ---- */
@@ -183,30 +163,40 @@ static lab_theory theory_of(const lab_eigen_filter *filter, const crawl *crawl, 
     return lab_eigen_theory(filter, n, (double)n, 0);
 }
 
-static void judge_crawl(const crawl *crawl, const lab_settings *settings, size_t column, const double *numbers,
-                        lab_entry *entry)
+static void judge(const lab_cell *cell, lab_entry *entry)
 {
+    crawl crawl = crawl_of(cell->study, cell->row);
     lab_theory all = {0};
     for (uint64_t run = 0; run < entry->runs; run++) {
-        lab_theory one = theory_of(&filters[column], crawl, settings, run);
+        lab_theory one = theory_of(&filters[cell->column], &crawl, cell->settings, run);
         all.mean += one.mean / (double)entry->runs;
         all.variance += one.variance / (double)entry->runs;
         all.asked = one.asked;
     }
-    lab_entry_count(entry, numbers, all, 100);
+    lab_entry_count(entry, cell->numbers, all, 100);
 }
 
-void lab_eigen_depths_judge(const lab_cell *cell, lab_entry *entry)
-{
-    judge_crawl(&depths[cell->row], cell->settings, cell->column, cell->numbers, entry);
-}
+#define AGAINST_DEPTH                                                                                                  \
+    .plot.x = "URLs taken from one site in a row", .plot.y = "falsely seen (%)", .plot.columns = true,                 \
+    .plot.log_x = true, .plot.log_y = true
+#define SIZES                                                                                                          \
+    "A twentieth of the URLs is inserted, m/n = 32, k = 3, d = 1; labels, tail and 4 functions have a third more "     \
+    "bits, unless their name says equal bits. "
 
-void lab_eigen_depths_oaat_judge(const lab_cell *cell, lab_entry *entry)
-{
-    judge_crawl(&few_depths[cell->row], cell->settings, cell->column, cell->numbers, entry);
-}
+LAB_STUDY(
+    eigen_fig_5, "eigen-fig-5", "False positives against crawl depth", "the eigenvalue paper, figure 5",
+    SIZES
+    "Further pages of the same sites are looked up. SipHash-1-3. The paper prints the figure without its numbers.",
+    "%", depths, filter_names, AGAINST_DEPTH, .measure = measure, .judge = judge);
 
-void lab_eigen_asked_judge(const lab_cell *cell, lab_entry *entry)
-{
-    judge_crawl(&asked[cell->row], cell->settings, cell->column, cell->numbers, entry);
-}
+LAB_STUDY(eigen_fig_5_oaat, "eigen-fig-5-oaat",
+          "False positives against crawl depth, with the paper's example of a hash function",
+          "the eigenvalue paper, figure 5",
+          SIZES "One-at-a-time, salted. The paper prints the figure without its numbers.", "%", few_depths,
+          filter_names, .runs_most = 30, AGAINST_DEPTH, .measure = measure, .judge = judge);
+
+LAB_STUDY(eigen_asked, "eigen-asked", "False positives against crawl depth, looking up pages of other sites",
+          "the eigenvalue paper, section 2.3",
+          SIZES
+          "SipHash-1-3. Three letters give 17,576 features: with many sites all of them are known and reject nothing.",
+          "%", few_depths, filter_names, .measure = measure, .judge = judge);

@@ -13,7 +13,7 @@
 
 #include "lib/inside/inside.h"
 
-const char *const lab_eigen_features[] = {"labels", "tail", "ends", NULL};
+static const char *const feature_names[] = {"labels", "tail", "ends", NULL};
 
 enum { LABELS, TAIL, ENDS, FEATURES, ONE_SITE = 1, SITES = 2, LAST_TWO_DIGITS = 100, BATCH = 64 };
 
@@ -55,7 +55,7 @@ static int take_features(bench *bench, size_t column, uint64_t first, size_t cou
     vidi_digest values[BATCH * FEATURES];
     for (size_t i = 0; i < count; i++) {
         vidi_str url = make_url(bench, column, first + i, urls[i]);
-        LAB_TRY(vidi__inside_features(url, lab_eigen_features, FEATURES, texts[i], features + i * FEATURES));
+        LAB_TRY(vidi__inside_features(url, feature_names, FEATURES, texts[i], features + i * FEATURES));
     }
     LAB_TRY(vidi__inside_hash("sip13", bench->key, no_salt, features, count * FEATURES, values));
     for (size_t i = 0; i < count; i++)
@@ -75,7 +75,7 @@ static int measure_column(bench *bench, size_t column, double *numbers)
     return VIDI_OK;
 }
 
-int lab_eigen_features_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_features(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench bench = {.settings = settings, .run = run, .n = lab_eigen_urls(settings)};
     lab_key(bench.key, settings->seed, run);
@@ -90,7 +90,7 @@ int lab_eigen_features_measure(const lab_settings *settings, uint64_t run, doubl
 }
 
 /* Pages of one site share its letters, have different numbers, and have a hundred pairs of last digits. */
-void lab_eigen_features_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_features(const lab_cell *cell, lab_entry *entry)
 {
     double n = (double)lab_eigen_urls(cell->settings), share = 100 / n;
     double of_one_site[FEATURES] = {[LABELS] = 1, [TAIL] = n, [ENDS] = fmin(n, LAST_TWO_DIGITS)};
@@ -104,3 +104,8 @@ void lab_eigen_features_judge(const lab_cell *cell, lab_entry *entry)
     if (cell->column == ONE_SITE)
         entry->theory = of_one_site[cell->row] * share;
 }
+
+LAB_STUDY(eigen_features, "eigen-features", "Different features of different URLs",
+          "the eigenvalue paper, section 3 and table 1",
+          "A twentieth of the URLs. Formula (4) assumes as many different features as URLs: 100 %.", "% of the URLs",
+          feature_names, lab_eigen_similar, .measure = measure_features, .judge = judge_features);

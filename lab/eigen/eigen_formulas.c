@@ -21,12 +21,12 @@ enum formula { UNMARKED, UNMARKED_BEST, ERROR, BITS, FEATURES, PRODUCT, PRODUCT_
 
 enum { AS_PRINTED, MEASURED, COLUMNS, BEST_K = 22, DEPTH = 100 };
 
-const char *const lab_eigen_formulas[] = {
+static const char *const formulas[] = {
     "(1) bits that stay 0, k = 3", "(1) bits that stay 0, k = 22", "(2) falsely seen, k = 3",
     "(3) m/n for that rate",       "(4) features falsely known",   "(5) product, all features new",
     "(5) product, known sites",    "(6) as one exponent",          NULL};
 
-const char *const lab_eigen_formula_columns[] = {"as printed", "measured", NULL};
+static const char *const formula_columns[] = {"as printed", "measured", NULL};
 
 static const lab_eigen_filter classic = {"classic", NULL, LAB_EIGEN_K, 0, false};
 static const lab_eigen_filter best = {"best k", NULL, BEST_K, 0, false};
@@ -79,7 +79,7 @@ static double second_marked(const vidi_stats *stats, const lab_eigen_filter *fil
 }
 
 /* Numbers are counts where bits or URLs are counted. */
-int lab_eigen_formulas_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_formulas(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = lab_eigen_urls(settings);
     double bits = LAB_EIGEN_BITS * (double)n, measured[FORMULAS];
@@ -176,7 +176,7 @@ static void judge_printed(lab_entry *entry, enum formula formula, double is_righ
         snprintf(entry->remark, sizeof entry->remark, "%s", why[formula]);
 }
 
-void lab_eigen_formulas_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_formulas(const lab_cell *cell, lab_entry *entry)
 {
     enum formula formula = (enum formula)cell->row;
     lab_theory theory = right(formula, lab_eigen_urls(cell->settings));
@@ -187,3 +187,9 @@ void lab_eigen_formulas_judge(const lab_cell *cell, lab_entry *entry)
     else
         lab_entry_count(entry, cell->numbers, theory, 1);
 }
+
+LAB_STUDY(eigen_formulas, "eigen-formulas", "The formulas as printed, and what they should say",
+          "the eigenvalue paper, section 2.3",
+          "A twentieth of the URLs is inserted, m/n = 32 and k = 3; from (4) on with a third more bits and d = 1. In "
+          "the column 'as printed' the measured value is that of the paper's formula, and theory the right one.",
+          "share, (3): bits per URL", formulas, formula_columns, .measure = measure_formulas, .judge = judge_formulas);

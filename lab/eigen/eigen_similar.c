@@ -50,8 +50,8 @@ static uint32_t printed_oaat(vidi_str url)
     return h;
 }
 
-const char *const lab_eigen_functions[] = {"one-at-a-time, as printed", "one-at-a-time", "Jenkins's lookup2",
-                                           "MurmurHash2", NULL};
+static const char *const function_names[] = {"one-at-a-time, as printed", "one-at-a-time", "Jenkins's lookup2",
+                                             "MurmurHash2", NULL};
 static const char *const functions[] = {NULL, "oaat", "jenkins", "murmur2"}; /* the library's names */
 
 enum { FUNCTIONS = sizeof functions / sizeof *functions, PRINTED = 0 };
@@ -122,7 +122,7 @@ static int hash_column(const lab_settings *settings, uint64_t run, bool one_site
     return VIDI_OK;
 }
 
-int lab_eigen_shifts_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_shifts(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = settings->urls;
     int code = VIDI_OK;
@@ -156,7 +156,7 @@ static void compare(lab_entry *entry, const double *numbers, double chance)
                  least / chance, most / chance);
 }
 
-void lab_eigen_shifts_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_shifts(const lab_cell *cell, lab_entry *entry)
 {
     double n = (double)cell->settings->urls, chance = expected_pairs(n);
     if (cell->row != PRINTED && cell->column != ONE_SITE) {
@@ -175,7 +175,7 @@ void lab_eigen_shifts_judge(const lab_cell *cell, lab_entry *entry)
 
 /* ---- false positives of a filter ---- */
 
-const char *const lab_eigen_hashes[] = {"SipHash-1-3", "Jenkins's lookup2", "MurmurHash2", "one-at-a-time", NULL};
+static const char *const hash_names[] = {"SipHash-1-3", "Jenkins's lookup2", "MurmurHash2", "one-at-a-time", NULL};
 static const char *const hashes[] = {"sip13", "jenkins", "murmur2", "oaat"};
 
 enum { HASHES = sizeof hashes / sizeof *hashes };
@@ -213,7 +213,7 @@ static int fill_and_ask(bench *bench, const lab_settings *settings, uint64_t run
     return VIDI_OK;
 }
 
-int lab_eigen_similar_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_similar(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench *bench = calloc(1, sizeof *bench);
     int code = VIDI_OK;
@@ -231,9 +231,19 @@ int lab_eigen_similar_measure(const lab_settings *settings, uint64_t run, double
     return code;
 }
 
-void lab_eigen_similar_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_similar(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t n = lab_eigen_urls(cell->settings);
     lab_theory theory = lab_eigen_theory(&classic, n, (double)n, 0);
     lab_entry_count(entry, cell->numbers, theory, 100);
 }
+
+LAB_STUDY(eigen_shifts, "eigen-shifts", "Pairs of URLs with the same hash value of 32 bits",
+          "the eigenvalue paper, section 3", "URLs of one site differ only in the last digits. 1 is chance.",
+          "times chance", function_names, lab_eigen_similar, .runs_most = 30, .measure = measure_shifts,
+          .judge = judge_shifts);
+
+LAB_STUDY(eigen_similar, "eigen-similar", "False positives of the classic filter, on similar URLs and on others",
+          "the eigenvalue paper, section 3",
+          "A twentieth of the URLs is inserted, m/n = 32, k = 3. URLs of one site differ only in the last digits.", "%",
+          hash_names, lab_eigen_similar, .measure = measure_similar, .judge = judge_similar);

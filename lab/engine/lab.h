@@ -67,10 +67,11 @@ typedef struct lab_settings {
     const lab_streams *streams; /* for studies of streams; NULL: none */
     const lab_graph *graph;     /* a link graph from files; NULL: none */
     enum lab_fault fault;
-    lab_keep *keep;          /* where finished runs are kept; NULL: nowhere */
-    uint64_t part;           /* number of the measurement that they belong to */
-    const atomic_bool *stop; /* measuring ends soon once it is true; may be NULL */
-    lab_tally *tally;        /* of the whole book, which sets it; NULL: each measurement counts its own */
+    lab_keep *keep;                /* where finished runs are kept; NULL: nowhere */
+    uint64_t part;                 /* number of the measurement that they belong to */
+    const struct lab_study *study; /* that is measured; NULL: configurations are */
+    const atomic_bool *stop;       /* measuring ends soon once it is true; may be NULL */
+    lab_tally *tally;              /* of the whole book, which sets it; NULL: each measurement counts its own */
     void (*progress)(void *context, const lab_tally *tally); /* called by one thread at a time; may be NULL */
     void *context;
     /*

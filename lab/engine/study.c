@@ -9,18 +9,12 @@
 #include "lab/urls/line_streams.h"
 #include "lab/engine/workers.h"
 
-static const lab_study *const lists[] = {lab_costs_studies,    lab_further_studies, lab_multilayer_studies,
-                                         lab_counting_studies, lab_eigen_studies,   lab_kinds_studies,
-                                         lab_revisits_studies, lab_streams_studies, lab_peers_studies,
-                                         lab_graph_studies,    lab_large_studies};
+#define ADDRESS(name) &lab_study_##name,
+static const lab_study *const all[] = {LAB_STUDIES(ADDRESS) NULL};
 
 const lab_study *lab_study_at(size_t index)
 {
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (const lab_study *study = lists[i]; study->id; study++)
-            if (index-- == 0)
-                return study;
-    return NULL;
+    return index < sizeof all / sizeof *all ? all[index] : NULL;
 }
 
 const lab_study *lab_study_find(const char *id)
@@ -178,6 +172,7 @@ int lab_study_measure(lab_numbers *numbers, const lab_study *study, const lab_se
 {
     uint64_t most = lab_study_runs(study, settings->runs);
     *numbers = (lab_numbers){.study = study, .settings = *settings};
+    numbers->settings.study = study;
     LAB_TRY(take_streams(numbers));
     numbers->numbers = calloc(most + 1, row_size(numbers->study) + sizeof(double));
     if (!numbers->numbers)

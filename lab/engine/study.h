@@ -72,7 +72,10 @@ const lab_entry *lab_table_find(const lab_table *table, const char *row, const c
 typedef struct lab_study lab_study;
 typedef struct lab_numbers lab_numbers;
 
-/* Measures one number for each cell, numbers[row * columns + column]; NAN: there is no such cell. */
+/*
+ * Measures one number for each cell, numbers[row * columns + column]; NAN: there is no such cell. The study is
+ * settings->study.
+ */
 typedef int lab_measure_run(const lab_settings *settings, uint64_t run, double *numbers);
 
 /* A cell of a study that was measured. */
@@ -102,6 +105,7 @@ struct lab_study {
     bool (*has)(void);                        /* whether this build has what else it needs; NULL: it needs nothing */
     double work;                              /* estimated seconds for a run of 1e6 URLs, for the time left; 0: one */
     lab_plot plot;
+    const void *with; /* for studies that share the functions of their file: what distinguishes them */
     lab_measure_run *measure;
     lab_judge_entry *judge; /* NULL: there is nothing to compare it with */
 };
@@ -271,19 +275,42 @@ const lab_claim *lab_claim_find(const char *id);
 enum { LAB_ID_ROOM = 64 };
 bool lab_evidence_next(const char **list, char id[LAB_ID_ROOM]);
 
-/* Each list ends with an element without an id. */
-extern const lab_study lab_costs_studies[];      /* costs_experiments.c: memory and times in the thesis */
-extern const lab_study lab_further_studies[];    /* further_experiments.c: the further work that the thesis suggests */
-extern const lab_study lab_multilayer_studies[]; /* multilayer_experiments.c: the multi-layer paper */
-extern const lab_study lab_counting_studies[];   /* counting_experiments.c: the counting notes */
-extern const lab_study lab_eigen_studies[];      /* eigen_experiments.c: the eigenvalue paper */
-extern const lab_study lab_kinds_studies[];    /* kinds_experiments.c: all kinds, with equal memory and as they grow */
-extern const lab_study lab_revisits_studies[]; /* revisits_experiments.c: what new salts are worth */
-extern const lab_study lab_streams_studies[];  /* streams_experiments.c: real URLs in the order of their files */
-extern const lab_study lab_peers_studies[];    /* peers_experiments.c: the filters people use now */
-extern const lab_study lab_graph_studies[];    /* graph_experiments.c: crawls over link graphs */
-extern const lab_study lab_large_studies[];    /* large_experiments.c: filters of very many URLs */
+/*
+ * All studies, in the order of the papers. Each is defined in the file that measures it, as lab_study_ and its id with
+ * '_' for '-' and '.'.
+ */
+/* clang-format off */
+#define LAB_STUDIES(X) \
+    X(thesis_5_10) X(thesis_5_11) X(thesis_5_12) X(thesis_5_13) X(thesis_5_14) X(thesis_5_15) X(thesis_A_1) \
+    X(thesis_A_2) X(thesis_A_3) X(thesis_A_1_break) X(thesis_A_2_break) X(thesis_A_3_break) X(thesis_A_2_inner) \
+    X(thesis_A_3_inner) X(thesis_A_4) X(thesis_A_5) X(thesis_A_6) X(thesis_A_filters) X(thesis_hash_time) \
+    X(thesis_salt_place) X(thesis_salt_place_time) \
+    X(further_scalable) X(further_scalable_memory) X(further_revisit) X(further_delay) X(further_equal_bits) \
+    X(further_equal_bits_time) X(further_genetic) X(further_genetic_time) X(further_processes) \
+    X(further_processes_time) X(further_processes_messages) \
+    X(layers_comparisons) X(layers_false) X(layers_query) X(layers_insert) X(layers_original) X(layers_quarter) \
+    X(layers_slower) X(layers_formula) X(layers_addresses) X(layers_equal) X(layers_space) X(layers_cross) \
+    X(layers_own) X(layers_program) X(layers_program_time) \
+    X(notes_space) X(notes_counters) \
+    X(eigen_fig_5) X(eigen_fig_5_oaat) X(eigen_asked) X(eigen_formulas) X(eigen_features) X(eigen_shifts) \
+    X(eigen_similar) X(eigen_time) X(eigen_growth) X(eigen_database) X(eigen_database_space) \
+    X(kinds_lost) X(kinds_told) X(kinds_time) X(kinds_needs) X(kinds_growth) X(kinds_growth_bits) X(kinds_recrawl) \
+    X(kinds_recrawl_all) X(kinds_delay) X(kinds_which) \
+    X(revisits_churn_0) X(revisits_churn_1) X(revisits_churn_10) X(revisits_churn_50) X(revisits_4_bits) \
+    X(revisits_16_bits) X(revisits_never) X(revisits_half) X(revisits_bytes) \
+    X(streams_what) X(streams_canon) X(streams_8) X(streams_16) X(streams_64) X(streams_8_shuffled) \
+    X(streams_repeats) X(streams_memory) X(streams_when) \
+    X(peers_check) X(peers_lost) X(peers_needs) X(peers_memory) X(peers_time) X(peers_speed) X(peers_can) \
+    X(graph_what) X(graph_when) X(graph_whose) X(graph_locality) X(graph_popularity) X(graph_order) X(graph_errors) \
+    X(graph_told) \
+    X(large_lost)
+/* clang-format on */
+#define LAB_STUDY_DECLARE(name) extern const lab_study lab_study_##name;
+LAB_STUDIES(LAB_STUDY_DECLARE)
+#undef LAB_STUDY_DECLARE
+#define LAB_STUDY(name, ...) const lab_study lab_study_##name = {__VA_ARGS__}
 
+/* Each list ends with a claim without an id. */
 extern const lab_claim lab_thesis_claims[];
 extern const lab_claim lab_multilayer_claims[];
 extern const lab_claim lab_counting_claims[];

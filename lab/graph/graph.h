@@ -136,38 +136,22 @@ typedef struct lab_scene_losses {
 /* Crawls with a filter. */
 int lab_scene_crawl(lab_scene *scene, lab_order order, lab_graph_filter filter, lab_scene_losses *losses);
 
-/* ---- the parts of the experiments, which graph_experiments.c lists ---- */
+/* ---- what the studies share ---- */
+
+#define LAB_GRAPH_NOTE                                                                                                 \
+    "A 25th of the URLs are the pages of a synthetic graph with 7.6 links per page, 75 % of them within the host. "    \
+    "On each host, links to a page have a power law of exponent 2.1. Rows and columns say what differs. "
+#define LAB_GRAPH_FILTER_NOTE "The filter has 3 functions and 6 bits per page. "
+#define LAB_GRAPH_THEORY_NOTE                                                                                          \
+    "Theory follows from the graph alone: a page is missing if it is lost, or one of the pages that every way to it "  \
+    "leads through. It leaves out pages that two losses cut off together, so it is a little low if many are lost."
 
 /* The filter of most tables. */
 #define LAB_GRAPH_USUAL ((lab_graph_filter){3, 6})
 
 extern const char *const lab_order_names[]; /* by lab_order */
 
-/* graph_properties.c */
-extern const char *const lab_graph_names[], *const lab_graph_facts[];
-lab_measure_run lab_graph_properties_measure;
-lab_judge_entry lab_graph_properties_judge;
-
-/* graph_by_tenth.c */
-extern const char *const lab_graph_tenths[], *const lab_graph_told_rows[], *const lab_graph_told_columns[];
-lab_measure_run lab_graph_by_tenth_measure, lab_graph_told_measure;
-lab_judge_entry lab_graph_by_tenth_judge, lab_graph_told_judge;
-
-/* graph_by_page.c */
-extern const char *const lab_graph_classes[];
-lab_measure_run lab_graph_by_page_measure;
-lab_judge_entry lab_graph_by_page_judge;
-
-/*
- * graph_compound.c. After the rows that are shown come rows of the same cells' raw figures: pages lost directly, and
- * expected pages missing and lost. They serve the judging and --raw, and are in no table.
- */
-extern const char *const lab_graph_link_columns[], *const lab_graph_source_columns[];
-extern const char *const lab_graph_locality_rows[], *const lab_graph_order_rows[];
-extern const char *const lab_graph_error_rows[], *const lab_graph_popularity_rows[];
-lab_measure_run lab_graph_locality_measure, lab_graph_order_measure, lab_graph_error_measure,
-    lab_graph_popularity_measure;
-lab_judge_entry lab_graph_compound_judge;
+extern const char *const lab_graph_names[]; /* of the graphs */
 
 /* ---- graph_entry.c: figures that are ratios of sums over the runs ---- */
 

@@ -49,7 +49,7 @@ enum { MISSING, EXPECTED, PAGES, BLOCKS };
         "sites of 1,000 pages or more" what, "1 link to the page" what, "2 or 3 links to the page" what,               \
         "4 to 9 links to the page" what, "10 or more links to the page" what
 
-const char *const lab_graph_classes[] = {RAW(""), RAW(": expected to be missing"), RAW(": pages"), NULL};
+static const char *const class_names[] = {RAW(""), RAW(": expected to be missing"), RAW(": pages"), NULL};
 
 /* The class of a page among those of a sort. */
 static size_t class_of(unsigned sort, uint32_t value)
@@ -121,7 +121,7 @@ static int measure_order(lab_scene *scene, const uint32_t *values, lab_order ord
     return code;
 }
 
-int lab_graph_by_page_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_by_page(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_scene scene = {.graph = NULL};
     uint32_t *values = NULL;
@@ -144,7 +144,7 @@ static lab_graph_sum all_pages(const lab_numbers *all, size_t block, size_t colu
     return of;
 }
 
-void lab_graph_by_page_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_by_page(const lab_cell *cell, lab_entry *entry)
 {
     if (cell->row >= CLASSES) {
         lab_graph_hide(entry);
@@ -162,3 +162,10 @@ void lab_graph_by_page_judge(const lab_cell *cell, lab_entry *entry)
     lab_graph_quotient(entry, missing, in_class);
     lab_entry_scale(entry, 1 / average);
 }
+
+LAB_STUDY(graph_whose, "graph-whose", "Whose pages are missing", "vidi",
+          LAB_GRAPH_NOTE LAB_GRAPH_FILTER_NOTE
+          "How often a page of that class is missing, directly lost or lost with others, divided by how "
+          "often any page is. Depth is the number of links from a seed. " LAB_GRAPH_THEORY_NOTE,
+          "times the average", class_names, lab_order_names, .work = 0.4, .measure = measure_by_page,
+          .judge = judge_by_page);

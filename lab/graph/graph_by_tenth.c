@@ -15,8 +15,8 @@ static const lab_graph_form usual = {7.6, 0.75, 2.1};
 
 enum { MET = LAB_TENTHS }; /* the row of pages met, which is not shown */
 
-const char *const lab_graph_tenths[] = {"1st tenth", "2nd tenth", "3rd tenth", "4th tenth",  "5th tenth", "6th tenth",
-                                        "7th tenth", "8th tenth", "9th tenth", "last tenth", "pages met", NULL};
+static const char *const tenths[] = {"1st tenth", "2nd tenth", "3rd tenth", "4th tenth",  "5th tenth", "6th tenth",
+                                     "7th tenth", "8th tenth", "9th tenth", "last tenth", "pages met", NULL};
 
 static void count_tenths(const lab_crawl *crawl, size_t order, double *numbers)
 {
@@ -31,7 +31,7 @@ static void count_tenths(const lab_crawl *crawl, size_t order, double *numbers)
     }
 }
 
-int lab_graph_by_tenth_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_by_tenth(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_graph graph;
     double told;
@@ -55,7 +55,7 @@ static double lost_until(double met, uint64_t pages)
 }
 
 /* Few pages are lost, nearly independently of one another. */
-void lab_graph_by_tenth_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_by_tenth(const lab_cell *cell, lab_entry *entry)
 {
     if (cell->row == MET) {
         lab_graph_hide(entry);
@@ -75,15 +75,15 @@ void lab_graph_by_tenth_judge(const lab_cell *cell, lab_entry *entry)
 enum { ROWS = 6 };
 enum { LOST, TOLD, LOST_WITH, COLUMNS };
 
-const char *const lab_graph_told_rows[] = {"1.7 links", "3 links",    "7.6 links", "15 links",
-                                           "30 links",  "from files", NULL};
-const char *const lab_graph_told_columns[] = {"lost directly", "reported", "lost with them", NULL};
+static const char *const told_rows[] = {"1.7 links", "3 links",    "7.6 links", "15 links",
+                                        "30 links",  "from files", NULL};
+static const char *const told_columns[] = {"lost directly", "reported", "lost with them", NULL};
 
 static const lab_graph_form few = {1.7, 0.75, 2.1}, some = {3, 0.75, 2.1}, more = {15, 0.75, 2.1},
                             many = {30, 0.75, 2.1};
 static const lab_graph_form *const forms[ROWS] = {&few, &some, &usual, &more, &many, &lab_graph_of_files};
 
-int lab_graph_told_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_told(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_scene scene = {.graph = NULL};
     int code = VIDI_OK;
@@ -103,7 +103,7 @@ int lab_graph_told_measure(const lab_settings *settings, uint64_t run, double *n
 }
 
 /* All pages of these graphs are in reach, so those that are not lost with others are met. */
-void lab_graph_told_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_told(const lab_cell *cell, lab_entry *entry)
 {
     lab_graph_filter filter = LAB_GRAPH_USUAL;
     uint64_t pages = lab_scene_pages(cell->settings, forms[cell->row]);
@@ -122,3 +122,22 @@ void lab_graph_told_judge(const lab_cell *cell, lab_entry *entry)
     if (cell->column == TOLD)
         entry->theory = theory.mean / (double)pages * LAB_PER_MILLION;
 }
+
+LAB_STUDY(graph_when, "graph-when", "When pages are lost, by tenths of the crawl", "vidi",
+          LAB_GRAPH_NOTE LAB_GRAPH_FILTER_NOTE
+          "Of a million pages that are first met in that tenth of the crawl, those that are directly "
+          "lost. Breadth first takes the page that was met first, per host takes the hosts in turn, "
+          "best first takes the page with the most links met so far.",
+          "pages per million", tenths, lab_order_names, .work = 0.3,
+          .plot = {.x = "tenth of the crawl",
+                   .y = "pages lost per million",
+                   .columns = true,
+                   .log_y = true,
+                   .along = (const double[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+          .measure = measure_by_tenth, .judge = judge_by_tenth);
+
+LAB_STUDY(graph_told, "graph-told", "Pages lost, and what the set reports", "vidi",
+          LAB_GRAPH_NOTE LAB_GRAPH_FILTER_NOTE
+          "Breadth first. Of a million pages: those that the filter lost, expected_lost of vidi_stat, and "
+          "those that were never met because all ways to them lead through lost pages.",
+          "pages per million", told_rows, told_columns, .work = 0.4, .measure = measure_told, .judge = judge_told);

@@ -1,7 +1,6 @@
 /*
  * Compares all kinds, the papers' and ours: with equal memory, with an equal error rate, with more URLs than they were
- * made for, and over ten crawls. This header declares the functions that measure and judge; kinds_experiments.c lists
- * the experiments, and kinds_claims.c draws conclusions.
+ * made for, and over ten crawls. This header declares what the experiments share; kinds_claims.c draws conclusions.
  */
 #ifndef VIDI_LAB_KINDS_KINDS_H
 #define VIDI_LAB_KINDS_KINDS_H
@@ -54,24 +53,6 @@ double lab_blocked_chance(double urls, uint64_t rows, unsigned lines);
 lab_theory lab_blocked_theory(uint64_t urls, uint64_t rows, unsigned lines);
 double lab_blocked_bits(uint64_t urls, double error);
 
-/* ---- the parts of the experiments, which kinds_experiments.c lists ---- */
-
-/* kinds_lost.c */
-extern const char *const lab_kind_sizes[];
-lab_measure_run lab_kinds_lost_measure, lab_kinds_told_measure;
-lab_judge_entry lab_kinds_lost_judge, lab_kinds_told_judge;
-
-/* kinds_needs.c */
-extern const char *const lab_kind_errors[], *const lab_kind_times[], *const lab_kind_loads[];
-lab_measure_run lab_kinds_needs_measure, lab_kinds_time_measure, lab_kinds_growth_measure,
-    lab_kinds_growth_bits_measure;
-lab_judge_entry lab_kinds_needs_judge, lab_kinds_growth_judge;
-
-/* kinds_recrawl.c */
-extern const char *const lab_strategies[], *const lab_crawls[], *const lab_delays[];
-lab_measure_run lab_kinds_recrawl_measure, lab_kinds_recrawl_all_measure, lab_kinds_delay_measure;
-lab_judge_entry lab_kinds_recrawl_judge, lab_kinds_recrawl_all_judge, lab_kinds_delay_judge;
-
 /*
  * kinds_theory.c: the probability that a URL that is new in crawl `from` is lost in `crawls` crawls from then on (at
  * most LAB_LOST_CRAWLS), by a filter with the same salts and a different order each time. A URL has `bits` bits, and
@@ -82,7 +63,5 @@ double lab_lost_in_all(const double *rates, unsigned bits, unsigned from, unsign
 
 /* kinds_delayed.c */
 extern const char *const lab_tenth_names[], *const lab_delayed_columns[];
-lab_measure_run lab_kinds_delayed_measure;
-lab_judge_entry lab_kinds_delayed_judge;
 
 #endif

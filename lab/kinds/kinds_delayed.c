@@ -101,7 +101,7 @@ static void count(const two *of, double *numbers)
     }
 }
 
-int lab_kinds_delayed_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_delayed(const lab_settings *settings, uint64_t run, double *numbers)
 {
     two two;
     int code = make_two(&two, settings, run);
@@ -121,7 +121,7 @@ static double lost_until(uint64_t n, unsigned tenths, unsigned crawls)
     return tenths ? lab_filling_theory(n * tenths / LAB_TENTHS, lab_bits((double)n, K, M), K, crawls).mean : 0;
 }
 
-void lab_kinds_delayed_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_delayed(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t n = urls_of(cell->settings);
     unsigned tenths = (unsigned)cell->row + 1, crawls = cell->column == 1 ? 2 : 1;
@@ -133,3 +133,15 @@ void lab_kinds_delayed_judge(const lab_cell *cell, lab_entry *entry)
     if (asked > 0)
         lab_entry_count(entry, cell->numbers, (lab_theory){mean, mean * (1 - mean / asked), asked}, LAB_PER_MILLION);
 }
+
+LAB_STUDY(kinds_which, "kinds-which", "Which pages are delayed, by their position in the first crawl",
+          "vidi, after the thesis, section 5.7.1",
+          "A tenth of the URLs, two crawls with different salts, 3 functions, M = 2.0. Of a million pages of that "
+          "tenth.",
+          "pages per million", lab_tenth_names, lab_delayed_columns,
+          .plot = {.x = "tenth of the first crawl",
+                   .y = "pages delayed per million",
+                   .columns = true,
+                   .log_y = true,
+                   .along = (const double[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10}},
+          .measure = measure_delayed, .judge = judge_delayed);

@@ -26,10 +26,10 @@ static const double errors[ERRORS] = {1e-2, 1e-4, 1e-6};
 static const double small = 16, large = 64; /* bits per URL */
 static const unsigned loads[LOADS] = {1, 2, 4};
 
-const char *const lab_kind_errors[] = {"1 in 100", "1 in 10,000", "1 in 1,000,000", NULL};
-const char *const lab_kind_times[] = {"add, 16 bits", "look up, 16 bits", "add, 1 in 1,000,000",
-                                      "look up, 1 in 1,000,000", NULL};
-const char *const lab_kind_loads[] = {"as many", "2 times as many", "4 times as many", NULL};
+static const char *const kind_errors[] = {"1 in 100", "1 in 10,000", "1 in 1,000,000", NULL};
+static const char *const kind_times[] = {"add, 16 bits", "look up, 16 bits", "add, 1 in 1,000,000",
+                                         "look up, 1 in 1,000,000", NULL};
+static const char *const kind_loads[] = {"as many", "2 times as many", "4 times as many", NULL};
 
 static uint64_t urls_of(const lab_settings *settings, size_t kind, uint64_t part)
 {
@@ -55,7 +55,7 @@ static int bits_for(size_t kind, double error, const lab_texts *texts, const lab
     return code;
 }
 
-int lab_kinds_needs_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_needs(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_texts texts;
     int code = lab_texts_make(&texts, settings, run, 0, urls_of(settings, 0, PART));
@@ -66,7 +66,7 @@ int lab_kinds_needs_measure(const lab_settings *settings, uint64_t run, double *
     return code;
 }
 
-void lab_kinds_needs_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_needs(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t n = urls_of(cell->settings, cell->row, PART);
     double bits;
@@ -116,7 +116,7 @@ static int times_of(size_t kind, const lab_texts *texts, const lab_settings *set
     return time_in(kind, &plan, texts, settings, run, &numbers[2], &numbers[3]);
 }
 
-int lab_kinds_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_texts texts;
     int code = lab_texts_make(&texts, settings, run, 0, 2 * urls_of(settings, 0, TIME_PART));
@@ -160,8 +160,9 @@ static int grow(size_t kind, const lab_texts *texts, const lab_settings *setting
     return code;
 }
 
-static int measure_growth(const lab_settings *settings, uint64_t run, bool in_bits, double *numbers)
+static int measure_growth(const lab_settings *settings, uint64_t run, double *numbers)
 {
+    bool in_bits = settings->study == &lab_study_kinds_growth_bits;
     lab_texts texts;
     int code = lab_texts_make(&texts, settings, run, 0, loads[LOADS - 1] * urls_of(settings, 0, GROWTH_PART));
     for (size_t kind = 0; kind < LAB_KINDS && code == VIDI_OK; kind++)
@@ -170,18 +171,8 @@ static int measure_growth(const lab_settings *settings, uint64_t run, bool in_bi
     return code;
 }
 
-int lab_kinds_growth_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure_growth(settings, run, false, numbers);
-}
-
-int lab_kinds_growth_bits_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure_growth(settings, run, true, numbers);
-}
-
 /* Adds a remark to kinds that do not grow, at the first load where that matters. */
-void lab_kinds_growth_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_growth(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t n = urls_of(cell->settings, cell->row, GROWTH_PART), urls = loads[cell->column] * n;
     vidi_plan_entry plan;
@@ -198,3 +189,26 @@ void lab_kinds_growth_judge(const lab_cell *cell, lab_entry *entry)
         snprintf(entry->remark, sizeof entry->remark, "%s",
                  plan.can & VIDI_CAN_GROW ? "it grows" : "it does not grow, so it loses more and more");
 }
+
+LAB_STUDY(kinds_time, "kinds-time", "Time per URL, every kind in the same memory", "vidi",
+          "A tenth of the URLs, in batches of 256, processor time of one thread. Kinds that are not shown do not "
+          "fit into 16 bits. In the last two columns a set is as large as that error rate requires; `list` has "
+          "2,000 URLs, because its time grows with their number. With more URLs than fit into the caches, all take "
+          "longer, most of all kinds that touch many places: try --urls 1e8.",
+          "ns per URL", lab_kind_names, kind_times, .timed = true, .runs_most = 10, .measure = measure_time);
+
+LAB_STUDY(kinds_needs, "kinds-needs", "Memory for an error rate", "vidi",
+          "A twentieth of the URLs (`list`: 2,000). Bits per URL of a set made for that error rate, after all "
+          "insertions. Theory is the smallest set of that kind that keeps the rate, by formula; within 1 % the set "
+          "agrees. For fingerprint and the three kinds that keep URLs it is planned: what vidi_plan says, which "
+          "assumes that URLs are 80 bytes long.",
+          "bits per URL", lab_kind_names, kind_errors, .runs_most = 1, .measure = measure_needs, .judge = judge_needs);
+
+LAB_STUDY(kinds_growth, "kinds-growth", "Pages lost when a set gets more URLs than it was made for", "vidi",
+          "Made for a fortieth of the URLs, with 16 bits per URL (kinds that do not fit: 64, or what they need). "
+          "There is no theory for the further layers of blocked, nor for eigen and multilayer.",
+          "pages per million", lab_kind_names, kind_loads, .runs_most = 10, .measure = measure_growth,
+          .judge = judge_growth);
+
+LAB_STUDY(kinds_growth_bits, "kinds-growth-bits", "Memory when a set gets more URLs than it was made for", "vidi",
+          "The same sets.", "bits per URL", lab_kind_names, kind_loads, .runs_most = 1, .measure = measure_growth);

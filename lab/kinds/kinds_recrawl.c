@@ -46,18 +46,18 @@ static const strategy strategies[STRATEGIES] = {
     {"fingerprint", "", 0, 0, 1, true, false},          /* 60 bits of a hash */
 };
 
-const char *const lab_strategies[] = {"6 bits, same salts and order",
-                                      "6 bits, same salts",
-                                      "6 bits, new salts: temporal",
-                                      "12 bits, same salts",
-                                      "12 bits, new salts",
-                                      "2 x 6 bits, same salts: spatial",
-                                      "2 x 6 bits, new salts: spatio-temporal",
-                                      "fingerprint",
-                                      NULL};
-const char *const lab_crawls[] = {"after 1", "after 2", "after 3", "after 4",  "after 5", "after 6",
-                                  "after 7", "after 8", "after 9", "after 10", NULL};
-const char *const lab_delays[] = {"by one crawl", "by two crawls", "by three to nine", "lost in all ten", NULL};
+static const char *const strategy_names[] = {"6 bits, same salts and order",
+                                             "6 bits, same salts",
+                                             "6 bits, new salts: temporal",
+                                             "12 bits, same salts",
+                                             "12 bits, new salts",
+                                             "2 x 6 bits, same salts: spatial",
+                                             "2 x 6 bits, new salts: spatio-temporal",
+                                             "fingerprint",
+                                             NULL};
+static const char *const crawl_names[] = {"after 1", "after 2", "after 3", "after 4",  "after 5", "after 6",
+                                          "after 7", "after 8", "after 9", "after 10", NULL};
+static const char *const delays[] = {"by one crawl", "by two crawls", "by three to nine", "lost in all ten", NULL};
 
 static uint64_t first_urls(const lab_settings *settings)
 {
@@ -182,33 +182,21 @@ static void count_delays(const world *in, double *numbers)
             numbers[in->fetched[i] == 0 ? DELAYS - 1 : in->fetched[i] > 3 ? 2 : in->fetched[i] - 2]++;
 }
 
-static int measure(const lab_settings *settings, uint64_t run, size_t columns,
-                   void (*count)(const world *in, double *numbers), double *numbers)
+static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
+    const lab_study *study = settings->study;
     world world;
     int code = make_world(&world, settings, run);
     for (size_t i = 0; i < STRATEGIES && code == VIDI_OK; i++) {
+        double *row = numbers + i * (study == &lab_study_kinds_delay ? DELAYS : CRAWLS);
         code = crawl_all(&world, &strategies[i]);
         if (code == VIDI_OK)
-            count(&world, numbers + i * columns);
+            (study == &lab_study_kinds_delay         ? count_delays
+             : study == &lab_study_kinds_recrawl_all ? count_all
+                                                     : count_first)(&world, row);
     }
     free_world(&world);
     return code;
-}
-
-int lab_kinds_recrawl_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure(settings, run, CRAWLS, count_first, numbers);
-}
-
-int lab_kinds_recrawl_all_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure(settings, run, CRAWLS, count_all, numbers);
-}
-
-int lab_kinds_delay_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure(settings, run, DELAYS, count_delays, numbers);
 }
 
 /* ---- theory ---- */
@@ -283,13 +271,13 @@ static void judge(lab_entry *entry, const double *numbers, lab_theory theory, ui
     entry->low = fmax(0, entry->low);
 }
 
-void lab_kinds_recrawl_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_recrawl(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t first = first_urls(cell->settings);
     judge(entry, cell->numbers, theory_of(&strategies[cell->row], first, (unsigned)cell->column + 1, false), first);
 }
 
-void lab_kinds_recrawl_all_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_recrawl_all(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t first = first_urls(cell->settings);
     judge(entry, cell->numbers, theory_of(&strategies[cell->row], first, (unsigned)cell->column + 1, true),
@@ -312,8 +300,30 @@ static lab_theory delayed(const strategy *by, uint64_t first, size_t column)
     return (lab_theory){mean, mean * (1 - mean / (double)first), (double)first};
 }
 
-void lab_kinds_delay_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_delay(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t first = first_urls(cell->settings);
     judge(entry, cell->numbers, delayed(&strategies[cell->row], first, cell->column), first);
 }
+
+LAB_STUDY(kinds_recrawl, "kinds-recrawl", "Pages of the first crawl that no crawl has fetched, over ten crawls",
+          "vidi, after the thesis, sections 4.2 to 4.4",
+          "A 25th of the URLs, and a twentieth of these more with each crawl, in a different order each time; every "
+          "set is made for the tenth crawl. Theory with new salts: the product of the shares that the crawls lose, "
+          "p^e after e crawls; with the same salts: a page that shares bits with many others is lost again.",
+          "pages per million", strategy_names, crawl_names,
+          .plot = {.x = "crawls", .y = "pages never fetched per million", .log_y = true}, .measure = measure,
+          .judge = judge_recrawl);
+
+LAB_STUDY(kinds_recrawl_all, "kinds-recrawl-all",
+          "Pages that no crawl has fetched, over ten crawls, including new pages",
+          "vidi, after the thesis, sections 4.2 to 4.4",
+          "The same crawls: of a million pages that they have met so far. Most of them are new in the last crawl, and "
+          "have had only one chance.",
+          "pages per million", strategy_names, crawl_names,
+          .plot = {.x = "crawls", .y = "pages never fetched per million", .log_y = true}, .measure = measure,
+          .judge = judge_recrawl_all);
+
+LAB_STUDY(kinds_delay, "kinds-delay", "By how many crawls a page is delayed", "vidi, after the thesis, section 4.2",
+          "The same crawls: of a million pages of the first crawl, those that it did not fetch.", "pages per million",
+          strategy_names, delays, .measure = measure, .judge = judge_delay);

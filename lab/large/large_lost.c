@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/large/large.h"
+#include "lab/engine/study.h"
 
 enum { BATCH = 256, SUBJECTS = 5 };
 
@@ -22,7 +22,7 @@ typedef struct subject {
     double bits;         /* m/n of a filter */
 } subject;
 
-/* In the order of lab_large_rows. */
+/* In the order of rows. */
 static const subject subjects[SUBJECTS] = {
     {.kind = "classic", .params = "k=3,M=2,mode=salted,hash=sip13", .k = 3, .filters = 1, .bits = 6},
     {.kind = "spatial", .params = "F=2,k=3,M=2,mode=salted,hash=sip13", .k = 3, .filters = 2, .bits = 6},
@@ -31,12 +31,12 @@ static const subject subjects[SUBJECTS] = {
     {.kind = "fingerprint", .params = ""},
 };
 
-const char *const lab_large_rows[] = {"classic, k = 3, M = 2", "2 filters, k = 3, M = 2",
-                                      "classic, k = 7, M = 2", "blocked for 1 %",
-                                      "fingerprint",           NULL};
-const char *const lab_large_columns[] = {"lost", "falsely seen", NULL};
+static const char *const rows[] = {"classic, k = 3, M = 2", "2 filters, k = 3, M = 2",
+                                   "classic, k = 7, M = 2", "blocked for 1 %",
+                                   "fingerprint",           NULL};
+static const char *const columns[] = {"lost", "falsely seen", NULL};
 
-_Static_assert(sizeof lab_large_rows / sizeof *lab_large_rows == SUBJECTS + 1, "each subject has a row");
+_Static_assert(sizeof rows / sizeof *rows == SUBJECTS + 1, "each subject has a row");
 
 enum { LOST, SEEN, COLUMNS };
 
@@ -98,7 +98,7 @@ static int pass_all(workload *work, const lab_settings *settings, uint64_t run)
     return VIDI_OK;
 }
 
-int lab_large_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_large(const lab_settings *settings, uint64_t run, double *numbers)
 {
     workload *work = calloc(1, sizeof *work);
     if (!work)
@@ -113,7 +113,7 @@ int lab_large_measure(const lab_settings *settings, uint64_t run, double *number
     return code;
 }
 
-void lab_large_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_large(const lab_cell *cell, lab_entry *entry)
 {
     const subject *subject = &subjects[cell->row];
     double n = (double)cell->settings->urls, m = ceil(n * subject->bits);
@@ -126,3 +126,9 @@ void lab_large_judge(const lab_cell *cell, lab_entry *entry)
         lab_entry_count(entry, cell->numbers, lab_filter_theory(cell->settings->urls, m, subject->k, subject->filters),
                         100);
 }
+
+LAB_STUDY(large_lost, "large-lost", "False positives of filters with very many URLs", "vidi",
+          "Made for --urls 1e8, and measured only if it is named. All URLs are inserted, then as many others are "
+          "looked up; URLs are made on the fly. The configurations of the thesis have a hash function of 128 bits, "
+          "because 32 bits are too few for such filters.",
+          "%", rows, columns, .only_named = true, .work = 2, .measure = measure_large, .judge = judge_large);

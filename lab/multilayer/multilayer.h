@@ -1,5 +1,9 @@
 /*
- * The experiments on the multi-layer paper, and what they share.
+ * What the experiments on the multi-layer paper, a study of Cen, Xu, Sun 2010 ("the original"), share.
+ *
+ * The paper leaves some details open. We use sip13 for its hash functions (for its own runs murmur3, as its program
+ * did). We XOR hashes before they are reduced to addresses, except in layers-formula, where m is a power of two, and in
+ * the program as its authors ran it. We join segments after the fourth into it, except in that program.
  *
  *   map      counts how often each 64-bit value occurred
  *   tally    counts the different segments of each layer, the different URLs, and how many of them differ in their last
@@ -21,6 +25,7 @@ enum { LAB_LAYERS = 4, LAB_LAYERS_K = 3, LAB_LAYERS_SIZES = 6 };
 #define LAB_LAYERS_PARAMS ",L=4,layersalt=off,xor=hash,scheme=strip"
 
 enum { LAB_LAYERS_PART = 20 }; /* most experiments use a twentieth of the URLs */
+#define LAB_LAYERS_SCALED "Numbers of URLs are for --urls 1e6 and scale with it. "
 
 /* "1.0 M" to "3.5 M", and the number of URLs in the original. */
 extern const char *const lab_multilayer_sizes[LAB_LAYERS_SIZES + 1];
@@ -155,61 +160,16 @@ int lab_multilayer_pool_make(lab_multilayer_pool *pool, const lab_settings *sett
                              lab_multilayer_choice choice);
 void lab_multilayer_pool_free(lab_multilayer_pool *pool);
 
-/* ---- the parts of the experiments, which multilayer_experiments.c lists ---- */
+/* ---- what several studies share ---- */
 
-/* multilayer_search.c */
-extern const char *const lab_multilayer_comparisons_rows[], *const lab_multilayer_comparisons_columns[];
-lab_measure_run lab_multilayer_comparisons_measure;
-lab_judge_entry lab_multilayer_comparisons_judge;
-
-/* multilayer_false.c; multilayer_times.c has the same columns */
-extern const char *const lab_multilayer_false_rows[], *const lab_multilayer_figure_columns[];
-lab_measure_run lab_multilayer_false_measure;
-lab_judge_entry lab_multilayer_false_judge;
-
-/* multilayer_times.c */
-extern const char *const lab_multilayer_times_rows[], *const lab_multilayer_slower_columns[];
-lab_measure_run lab_multilayer_insert_measure, lab_multilayer_query_measure, lab_multilayer_slower_measure;
+/* The columns of figures 3 to 5; columns and judge of times in seconds; rows of the paper's own program. */
+extern const char *const lab_multilayer_figure_columns[], *const lab_multilayer_slower_columns[];
+extern const char *const lab_multilayer_program_rows[];
 lab_judge_entry lab_multilayer_slower_judge;
-
-/* multilayer_original.c */
-extern const char *const lab_multilayer_original_columns[], *const lab_multilayer_quarter_columns[];
-lab_measure_run lab_multilayer_original_measure, lab_multilayer_quarter_measure;
-lab_judge_entry lab_multilayer_original_judge;
-lab_judge_entry lab_multilayer_quarter_judge;
-
-/* multilayer_formula.c */
-extern const char *const lab_multilayer_formula_rows[], *const lab_multilayer_formula_columns[];
-extern const char *const lab_multilayer_addresses_rows[], *const lab_multilayer_addresses_columns[];
-lab_measure_run lab_multilayer_formula_measure, lab_multilayer_addresses_measure;
-lab_judge_entry lab_multilayer_formula_judge, lab_multilayer_addresses_judge;
-
-/* multilayer_equal.c */
-extern const char *const lab_multilayer_equal_rows[], *const lab_multilayer_equal_columns[];
-lab_measure_run lab_multilayer_equal_measure;
-lab_judge_entry lab_multilayer_equal_judge;
-
-/* multilayer_cross.c */
-extern const char *const lab_multilayer_cross_rows[], *const lab_multilayer_cross_columns[];
-lab_measure_run lab_multilayer_cross_measure;
-lab_judge_entry lab_multilayer_cross_judge;
 
 /* multilayer_own.c: the number of URLs that the paper looked up, and our estimate of how many of them were inserted */
 #define LAB_LAYERS_OWN_ASKED 781489.0
 #define LAB_LAYERS_OWN_REPEATED 11900.0
-extern const char *const lab_multilayer_own_rows[], *const lab_multilayer_own_columns[];
-lab_measure_run lab_multilayer_own_measure;
-lab_judge_entry lab_multilayer_own_judge;
-
-/* multilayer_space.c */
-extern const char *const lab_multilayer_space_rows[], *const lab_multilayer_space_columns[];
-lab_measure_run lab_multilayer_space_measure;
-lab_judge_entry lab_multilayer_space_judge;
-
-/* multilayer_program.c and multilayer_program_time.c; the latter has the columns and the judge of layers-slower */
-extern const char *const lab_multilayer_program_rows[], *const lab_multilayer_program_columns[];
-lab_measure_run lab_multilayer_program_measure, lab_multilayer_program_time_measure;
-lab_judge_entry lab_multilayer_program_judge;
 
 /* Decimals for printing a ratio: more for small ones, none for large ones. */
 static inline int lab_multilayer_decimals(double ratio)

@@ -26,16 +26,16 @@ enum { OTHERS_SEGMENT, PERMUTED, SHORTENED, OTHER_PAIR, OTHER_SCHEME, NEW_PAGE, 
 enum { AS_PAPER, MENDED, NO_XOR, OF_SEGMENTS, OF_URLS, COLUMNS };
 enum { INSERTED = 3 };
 
-const char *const lab_multilayer_cross_rows[] = {"a segment of another",
-                                                 "permuted",
-                                                 "shortened by an equal pair",
-                                                 "another equal pair",
-                                                 "https for http",
-                                                 "new page",
-                                                 NULL};
-const char *const lab_multilayer_cross_columns[] = {"multilayer, as the paper", "multilayer, layers salted",
-                                                    "layers without the XOR",   "classic of segments",
-                                                    "classic of URLs",          NULL};
+static const char *const cross_rows[] = {"a segment of another",
+                                         "permuted",
+                                         "shortened by an equal pair",
+                                         "another equal pair",
+                                         "https for http",
+                                         "new page",
+                                         NULL};
+static const char *const cross_columns[] = {"multilayer, as the paper", "multilayer, layers salted",
+                                            "layers without the XOR",   "classic of segments",
+                                            "classic of URLs",          NULL};
 
 static uint64_t groups(const lab_settings *settings)
 {
@@ -136,7 +136,7 @@ static int measure(bench *bench, uint64_t all, double *numbers)
     return VIDI_OK;
 }
 
-int lab_multilayer_cross_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_cross(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench bench = {{NULL}, {NULL}};
     int code = make(&bench, settings, run);
@@ -152,7 +152,7 @@ static const unsigned hits[ROWS][COLUMNS] = {
     [OTHER_PAIR] = {0, 1, 0, 0, 1},     [OTHER_SCHEME] = {0, 2, 0, 0, 1}, [NEW_PAGE] = {2, 2, 1, 1, 1},
 };
 
-void lab_multilayer_cross_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_cross(const lab_cell *cell, lab_entry *entry)
 {
     double asked = (double)groups(cell->settings), n = INSERTED * asked, m = bits(cell->settings);
     /* The letters a, b and x occur in two layers; in one array, a group has nine letters: h a b c i d j e x. */
@@ -161,3 +161,11 @@ void lab_multilayer_cross_judge(const lab_cell *cell, lab_entry *entry)
     lab_theory theory = lab_multilayer_asked(asked, LAB_LAYERS_K, fills, hits[cell->row][cell->column]);
     lab_entry_count(entry, cell->numbers, theory, 100);
 }
+
+LAB_STUDY(layers_cross, "layers-cross", "URLs that were never inserted, made of segments that were",
+          "the multi-layer paper, introduction of the multi-layer filter",
+          LAB_LAYERS_SCALED
+          "50,000 URLs inserted, k = 3, m = 4.8 n per layer. As the paper: schemes are stripped, and all layers "
+          "have the same functions. Salted: each layer has its own, and schemes are kept. Without the XOR: "
+          "four classic filters, one for each layer, because the kind has no such parameter.",
+          "%", cross_rows, cross_columns, .measure = measure_cross, .judge = judge_cross);

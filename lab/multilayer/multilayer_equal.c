@@ -13,7 +13,7 @@ enum { APPENDED, OTHERS, KNOWN, QUESTIONS };
 enum { CLASSIC_M, LAYERED, EXPECTED, CLASSIC_ALL, CLASSIC_BEST, COLUMNS };
 enum { RATIOS = 2 };
 
-const char *const lab_multilayer_equal_rows[] = {
+static const char *const equal_rows[] = {
     "m = 16.8 n, number appended",
     "m = 16.8 n, other URLs",
     "m = 16.8 n, known segments",
@@ -22,7 +22,7 @@ const char *const lab_multilayer_equal_rows[] = {
     "m = 4.8 n, known segments",
     NULL,
 };
-const char *const lab_multilayer_equal_columns[] = {
+static const char *const equal_columns[] = {
     "classic, m", "multilayer, m per layer", "multilayer expected", "classic, 5 m", "classic, 5 m, best k", NULL,
 };
 
@@ -135,7 +135,7 @@ static int ask(const bench *bench, size_t sort, double m, double *numbers)
     return VIDI_OK;
 }
 
-int lab_multilayer_equal_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_equal(const lab_settings *settings, uint64_t run, double *numbers)
 {
     for (size_t ratio = 0; ratio < RATIOS; ratio++) {
         bench bench = {.settings = settings, .run = run, .n = lab_multilayer_urls(settings, LAB_LAYERS_PART)};
@@ -150,7 +150,7 @@ int lab_multilayer_equal_measure(const lab_settings *settings, uint64_t run, dou
     return VIDI_OK;
 }
 
-void lab_multilayer_equal_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_equal(const lab_cell *cell, lab_entry *entry)
 {
     double n = (double)lab_multilayer_urls(cell->settings, LAB_LAYERS_PART), m, k;
     shape_of(cell->settings, cell->row / QUESTIONS, cell->column, &m, &k);
@@ -165,3 +165,10 @@ void lab_multilayer_equal_judge(const lab_cell *cell, lab_entry *entry)
         lab_entry_count(entry, cell->numbers, theory, 100);
     }
 }
+
+LAB_STUDY(layers_equal, "layers-equal", "Multilayer and classic with the bits of one layer, and with those of all",
+          "the multi-layer paper, conclusion",
+          LAB_LAYERS_SCALED
+          "50,000 URLs; k = 3, L = 4: multilayer has 5 m bits in all. Best k: 5 (m/n) ln 2, at most 32. "
+          "Known segments: the path of one URL after the host of another.",
+          "%", equal_rows, equal_columns, .measure = measure_equal, .judge = judge_equal);

@@ -17,14 +17,14 @@
 
 enum { ALL_NEW, LAST_NEW, ONE_DIRECTORY, HOSTS_ALONE, ALL_KNOWN, FORMULA, FORMULA_COLUMNS = 3 };
 
-const char *const lab_multilayer_formula_rows[] = {"all segments new",
-                                                   "last segment new",
-                                                   "new page of one directory",
-                                                   "new host alone",
-                                                   "all segments known",
-                                                   "the paper's formula",
-                                                   NULL};
-const char *const lab_multilayer_formula_columns[] = {"m = 2.4 n", "m = 4.8 n", "m = 16 n", NULL};
+static const char *const formula_rows[] = {"all segments new",
+                                           "last segment new",
+                                           "new page of one directory",
+                                           "new host alone",
+                                           "all segments known",
+                                           "the paper's formula",
+                                           NULL};
+static const char *const formula_columns[] = {"m = 2.4 n", "m = 4.8 n", "m = 16 n", NULL};
 static const double ratios[FORMULA_COLUMNS] = {2.4, 4.8, 16};
 
 typedef struct shape {
@@ -80,7 +80,7 @@ static double formula(shape shape)
     return pow(1 - exp(-LAB_LAYERS_K * shape.n / shape.m), LAB_LAYERS_K * LAB_LAYERS);
 }
 
-int lab_multilayer_formula_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_formula(const lab_settings *settings, uint64_t run, double *numbers)
 {
     for (size_t column = 0; column < FORMULA_COLUMNS; column++) {
         shape shape = shape_of(settings, column);
@@ -127,7 +127,7 @@ static lab_theory theory_of(size_t sort, shape shape)
                                                    : 1);
 }
 
-void lab_multilayer_formula_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_formula(const lab_cell *cell, lab_entry *entry)
 {
     shape shape = shape_of(cell->settings, cell->column);
     if (cell->row == FORMULA)
@@ -144,10 +144,9 @@ void lab_multilayer_formula_judge(const lab_cell *cell, lab_entry *entry)
 
 enum { ONE_ADDRESS, ONE_OF_A_URL, ADDRESS_COLUMNS, ADDRESS_ROWS = 3, ADDRESS_PART = 10 };
 
-const char *const lab_multilayer_addresses_rows[] = {"m = 16829152, the original", "m = 4872584, the study's runs",
-                                                     "m = 16777216, a power of two", NULL};
-const char *const lab_multilayer_addresses_columns[] = {"addresses beyond the array", "URLs with such an address",
-                                                        NULL};
+static const char *const addresses_rows[] = {"m = 16829152, the original", "m = 4872584, the study's runs",
+                                             "m = 16777216, a power of two", NULL};
+static const char *const addresses_columns[] = {"addresses beyond the array", "URLs with such an address", NULL};
 static const double array_sizes[ADDRESS_ROWS] = {16829152, 4872584, 16777216};
 
 /* The XOR of a random address below m from each layer. */
@@ -161,7 +160,7 @@ static uint64_t draw_combined(uint64_t *state, uint64_t run, uint64_t m)
     return combined;
 }
 
-int lab_multilayer_addresses_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_addresses(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t state = lab_run_start(settings->seed, run);
     for (size_t row = 0; row < ADDRESS_ROWS; row++) {
@@ -191,7 +190,7 @@ static double beyond(double m)
     return (1 - pow(1 - 2 * with_bit, LAB_LAYERS)) / 2 * (1 - (m - power) / power);
 }
 
-void lab_multilayer_addresses_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_addresses(const lab_cell *cell, lab_entry *entry)
 {
     double p = beyond(array_sizes[cell->row]), asked = (double)lab_multilayer_urls(cell->settings, ADDRESS_PART);
     if (cell->column == ONE_ADDRESS)
@@ -200,3 +199,14 @@ void lab_multilayer_addresses_judge(const lab_cell *cell, lab_entry *entry)
         p = 1 - pow(1 - p, LAB_LAYERS_K);
     lab_entry_count(entry, cell->numbers, (lab_theory){asked * p, asked * p * (1 - p), asked}, 100);
 }
+
+LAB_STUDY(layers_formula, "layers-formula", "The paper's formula compared with five sorts of URLs",
+          "the multi-layer paper, analysis",
+          "k = 3, L = 4, XOR of addresses, m a power of two near --urls / 20 times m/n. The formula is "
+          "(1-e^(-kn/m))^(kL).",
+          "%", formula_rows, formula_columns, .measure = measure_formula, .judge = judge_formula);
+
+LAB_STUDY(layers_addresses, "layers-addresses", "XOR of four addresses below m: how many leave the array",
+          "the multi-layer paper, algorithm 3",
+          "k = 3, random addresses. The study's runs are the paper's own, with 6.235 bits for each of 781,489 URLs.",
+          "%", addresses_rows, addresses_columns, .measure = measure_addresses, .judge = judge_addresses);

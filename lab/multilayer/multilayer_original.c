@@ -96,7 +96,7 @@ static int ask(bench *bench, uint64_t count, double *classic, double *multilayer
 /* ---- the lab's URLs ---- */
 
 enum { CLASSIC, LAYERED, EXPECTED, COLUMNS };
-const char *const lab_multilayer_original_columns[] = {"classic", "multilayer", "multilayer expected", NULL};
+static const char *const original_columns[] = {"classic", "multilayer", "multilayer expected", NULL};
 
 static int fill_table(bench *bench, double *numbers)
 {
@@ -111,7 +111,7 @@ static int fill_table(bench *bench, double *numbers)
     return VIDI_OK;
 }
 
-int lab_multilayer_original_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_original(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench bench = {.settings = settings, .run = run};
     int code = make(&bench);
@@ -141,7 +141,7 @@ static void judge_published(const lab_study *study, size_t size, lab_theory theo
                  lab_multilayer_size(size) / 1e6, lab_multilayer_decimals(ratio), ratio, held);
 }
 
-void lab_multilayer_original_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_original(const lab_cell *cell, lab_entry *entry)
 {
     double n = (double)urls_at(cell->settings, cell->row), m = bits(cell->settings),
            size = lab_multilayer_size(cell->row);
@@ -165,7 +165,7 @@ void lab_multilayer_original_judge(const lab_cell *cell, lab_entry *entry)
 /* ---- a quarter as many last segments as URLs ---- */
 
 enum { MADE, FORMULA, QUARTER_COLUMNS };
-const char *const lab_multilayer_quarter_columns[] = {"multilayer", "the paper's formula", NULL};
+static const char *const quarter_columns[] = {"multilayer", "the paper's formula", NULL};
 
 static vidi_str quarter_url(char *buffer, uint64_t index)
 {
@@ -192,7 +192,7 @@ static int fill_quarter(vidi_set *set, const lab_settings *settings, double *num
 }
 
 /* All runs have the same URLs and differ only in their keys. */
-int lab_multilayer_quarter_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_quarter(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench bench = {.settings = settings, .run = run};
     int code = make_multilayer(&bench);
@@ -209,7 +209,7 @@ static lab_theory quarter_theory(double n, double m)
     return (lab_theory){mean, mean + LAB_LAYERS_K * LAB_LAYERS_K * mean * mean / m, n};
 }
 
-void lab_multilayer_quarter_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_quarter(const lab_cell *cell, lab_entry *entry)
 {
     double n = (double)urls_at(cell->settings, cell->row), size = lab_multilayer_size(cell->row);
     lab_theory theory = quarter_theory(n, bits(cell->settings)), published = quarter_theory(size, LAB_LAYERS_M);
@@ -221,3 +221,25 @@ void lab_multilayer_quarter_judge(const lab_cell *cell, lab_entry *entry)
                     entry);
     entry->basis = LAB_REPEATED; /* these are the figures of layers-original */
 }
+
+LAB_STUDY(layers_original, "layers-original",
+          "False positives as filters of a fixed size fill up: the original's table",
+          "the multi-layer paper, figure 3, and the original that it studies",
+          "k = 3, L = 4 and the XOR layer; schemes are stripped; each URL is looked up with a number appended. "
+          "'1.0 M' is a twentieth of --urls, and m = 16,829,152 per layer scales with it; counts are converted to "
+          "the original's number of URLs. The original does not name its hash functions: we use sip13, and the XOR "
+          "of hashes, because m is not a power of two.",
+          "false positives", lab_multilayer_sizes, original_columns,
+          .plot = {.x = "URLs (millions)", .y = "false positives", .columns = true, .log_y = true},
+          .measure = measure_original, .judge = judge_original);
+
+LAB_STUDY(layers_quarter, "layers-quarter",
+          "The original's counts, and one unknown segment in a layer with n/4 different ones",
+          "the multi-layer paper, analysis, and the original that it studies",
+          "As layers-original, with URLs host/a/b/page of which four each share their last segment, so that the "
+          "layer has a quarter as many different segments as there are URLs. The quarter was chosen to fit, one "
+          "number for six published counts, as the original does not give its numbers of segments. The paper's "
+          "formula (1-e^(-kn/m))^(kL) is computed, not measured.",
+          "false positives", lab_multilayer_sizes, quarter_columns,
+          .plot = {.x = "URLs (millions)", .y = "false positives", .columns = true, .log_y = true},
+          .measure = measure_quarter, .judge = judge_quarter);

@@ -180,8 +180,8 @@ bool lab_multilayer_program_has_layered(const lab_multilayer_program *program, c
 
 enum { HALVES = 2 };
 enum { CLASSIC, LAYERED, EXPECTED, HOMES, COLUMNS };
-const char *const lab_multilayer_program_columns[] = {"classic", "multilayer", "multilayer expected",
-                                                      "multilayer, home pages", NULL};
+static const char *const program_columns[] = {"classic", "multilayer", "multilayer expected", "multilayer, home pages",
+                                              NULL};
 
 typedef struct bench {
     const lab_settings *settings;
@@ -283,7 +283,7 @@ static int measure_file(bench *bench, const lab_settings *settings, uint64_t run
     return code;
 }
 
-int lab_multilayer_program_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_program(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench *bench = malloc(sizeof *bench);
     int code = bench ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for the paper's program");
@@ -316,7 +316,7 @@ static lab_theory home_theory(double asked, uint64_t half, uint64_t m)
     return (lab_theory){mean, mean + LAB_LAYERS_PROGRAM_K * LAB_LAYERS_PROGRAM_K * mean * mean / (double)m, asked};
 }
 
-void lab_multilayer_program_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_program(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t half = (lab_multilayer_program_size(cell->settings, cell->row, 1) + 1) / 2,
              m = lab_multilayer_program_bits(half);
@@ -333,3 +333,13 @@ void lab_multilayer_program_judge(const lab_cell *cell, lab_entry *entry)
         lab_entry_scale(entry, published / asked);
     show_published(cell->study, cell->row, entry);
 }
+
+LAB_STUDY(layers_program, "layers-program",
+          "The paper's own program: rows that two filters of one half each have both seen",
+          "the multi-layer paper, experiment and results, figure 3, and its authors' program",
+          "Rows are for --urls 1e6 and scale with it; counts are converted back. Each half of the rows is inserted "
+          "into filters of its own, and a random half of all rows is looked up in both. p = 0.05, m = 6.235 n, "
+          "k = 4, MurmurHash3 with the seeds 0 to 3; as many layers as the longest URL has segments; the XOR of the "
+          "addresses modulo m. Our rows are all different. Home pages: rows http://host/ alone.",
+          "false positives", lab_multilayer_program_rows, program_columns, .runs_most = 2, .work = 3,
+          .measure = measure_program, .judge = judge_program);

@@ -17,8 +17,8 @@ enum { LINEAR, BINARY, ROWS };
 enum { PRESENT, ABSENT, COLUMNS };
 enum { LINEAR_ASKED = 100 };
 
-const char *const lab_multilayer_comparisons_rows[] = {"linear search", "binary search", NULL};
-const char *const lab_multilayer_comparisons_columns[] = {"URLs that are there", "URLs that are not", NULL};
+static const char *const comparisons_rows[] = {"linear search", "binary search", NULL};
+static const char *const comparisons_columns[] = {"URLs that are there", "URLs that are not", NULL};
 
 static int compare(vidi_str a, vidi_str b)
 {
@@ -67,7 +67,7 @@ static double mean_of(uint64_t (*search)(const lab_multilayer_pool *, vidi_str),
     return sum / (double)count;
 }
 
-int lab_multilayer_comparisons_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_comparisons(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = lab_multilayer_urls(settings, LAB_LAYERS_PART);
     lab_multilayer_pool in = {0}, others = {0};
@@ -86,7 +86,7 @@ int lab_multilayer_comparisons_measure(const lab_settings *settings, uint64_t ru
     return code;
 }
 
-void lab_multilayer_comparisons_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_comparisons(const lab_cell *cell, lab_entry *entry)
 {
     double n = (double)lab_multilayer_urls(cell->settings, LAB_LAYERS_PART), depth = floor(log2(n)) + 1;
     double tolerance =
@@ -102,3 +102,11 @@ void lab_multilayer_comparisons_judge(const lab_cell *cell, lab_entry *entry)
     if (fabs(entry->measured - entry->theory) > tolerance * entry->theory)
         entry->verdict = LAB_FAILS;
 }
+
+LAB_STUDY(layers_comparisons, "layers-comparisons", "Comparisons of linear and binary search",
+          "the multi-layer paper, section 1.1",
+          LAB_LAYERS_SCALED
+          "50,000 URLs. The kinds list and sorted do not count comparisons, so the lab has its own searches. "
+          "Linear search looks up 100 URLs.",
+          "comparisons", comparisons_rows, comparisons_columns, .runs_most = 1, .measure = measure_comparisons,
+          .judge = judge_comparisons);

@@ -9,9 +9,8 @@
 
 enum { LIST, SORTED, HASHSET, CLASSIC, LAYERED, ROWS };
 
-const char *const lab_multilayer_space_rows[] = {"linear search", "binary search", "hash table",
-                                                 "classic",       "multilayer",    NULL};
-const char *const lab_multilayer_space_columns[] = {"bytes", NULL};
+static const char *const space_rows[] = {"linear search", "binary search", "hash table", "classic", "multilayer", NULL};
+static const char *const space_columns[] = {"bytes", NULL};
 
 static double bits(const lab_settings *settings)
 {
@@ -42,7 +41,7 @@ static int fill(vidi_set *set, const lab_settings *settings, uint64_t run, size_
     return VIDI_OK;
 }
 
-int lab_multilayer_space_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_space(const lab_settings *settings, uint64_t run, double *numbers)
 {
     for (size_t row = 0; row < ROWS; row++) {
         vidi_set *set;
@@ -56,9 +55,15 @@ int lab_multilayer_space_measure(const lab_settings *settings, uint64_t run, dou
 }
 
 /* Chance plays no part in a filter's bits; what it takes besides is rounded away in the table. */
-void lab_multilayer_space_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_space(const lab_cell *cell, lab_entry *entry)
 {
     double layer = bits(cell->settings) / 8 / (double)lab_multilayer_urls(cell->settings, LAB_LAYERS_PART);
     if (cell->row >= CLASSIC)
         entry->theory = cell->row == CLASSIC ? layer : (LAB_LAYERS + 1) * layer;
 }
+
+LAB_STUDY(layers_space, "layers-space", "Memory per URL", "the multi-layer paper, section 1.1 and conclusion",
+          LAB_LAYERS_SCALED
+          "50,000 URLs, 2,000 for linear search; k = 3, m = 4.8 n per layer. Theory is the bits alone.",
+          "bytes per URL", space_rows, space_columns, .runs_most = 3, .work = 0.1, .measure = measure_space,
+          .judge = judge_space);

@@ -44,8 +44,8 @@ void lab_multilayer_pool_free(lab_multilayer_pool *pool)
 enum { LIST, SORTED, HASHSET, CLASSIC, SEGMENTS, LAYERED, ROWS };
 enum { COLUMNS = 4, LIST_URLS = 2000, LIST_ASKED = 100, ASKED = 10000 };
 
-const char *const lab_multilayer_times_rows[] = {"linear search",       "binary search", "hash table", "classic",
-                                                 "classic of segments", "multilayer",    NULL};
+static const char *const times_rows[] = {"linear search",       "binary search", "hash table", "classic",
+                                         "classic of segments", "multilayer",    NULL};
 
 static uint64_t urls_at(const lab_settings *settings, size_t column)
 {
@@ -87,8 +87,9 @@ static int time_kind(vidi_set *set, size_t row, const lab_multilayer_pool *in, c
     return VIDI_OK;
 }
 
-static int measure_kinds(const lab_settings *settings, uint64_t run, bool lookups, double *numbers)
+static int measure_kinds(const lab_settings *settings, uint64_t run, double *numbers)
 {
+    bool lookups = settings->study == &lab_study_layers_query;
     uint64_t n = lab_multilayer_urls(settings, LAB_LAYERS_PART);
     lab_multilayer_pool in = {0}, others = {0};
     int code = lab_multilayer_pool_make(&in, settings, run, (lab_multilayer_choice){0, 1, n, false});
@@ -105,16 +106,6 @@ static int measure_kinds(const lab_settings *settings, uint64_t run, bool lookup
     lab_multilayer_pool_free(&in);
     lab_multilayer_pool_free(&others);
     return code;
-}
-
-int lab_multilayer_insert_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure_kinds(settings, run, false, numbers);
-}
-
-int lab_multilayer_query_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure_kinds(settings, run, true, numbers);
 }
 
 /* ---- the original's seconds ---- */
@@ -169,7 +160,7 @@ static int time_both(vidi_set *sets[2], const lab_settings *settings, uint64_t r
     return VIDI_OK;
 }
 
-int lab_multilayer_slower_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_slower(const lab_settings *settings, uint64_t run, double *numbers)
 {
     vidi_set *sets[2] = {NULL, NULL};
     lab_multilayer_pool in;
@@ -202,3 +193,26 @@ void lab_multilayer_slower_judge(const lab_cell *cell, lab_entry *entry)
         snprintf(entry->remark, sizeof entry->remark, "the ratio of the published seconds is %.2f",
                  layered.percent / classic.percent);
 }
+
+LAB_STUDY(layers_query, "layers-query", "Time of a lookup against the number of URLs",
+          "the multi-layer paper, figure 4",
+          LAB_LAYERS_SCALED
+          "The paper prints the plot without its numbers. The URLs looked up were not inserted. Linear search "
+          "is extrapolated from 2,000 URLs.",
+          "ns per URL", times_rows, lab_multilayer_figure_columns, .timed = true, .runs_most = 9,
+          .plot = {.x = "URLs (thousands)", .y = "ns per URL", .log_y = true}, .measure = measure_kinds);
+
+LAB_STUDY(layers_insert, "layers-insert", "Time of an insertion against the number of URLs",
+          "the multi-layer paper, figure 5",
+          LAB_LAYERS_SCALED
+          "The paper prints the plot without its numbers. The mean over all URLs so far; every kind looks a URL "
+          "up before it adds it. Linear search is extrapolated from 2,000 URLs.",
+          "ns per URL", times_rows, lab_multilayer_figure_columns, .timed = true, .runs_most = 9,
+          .plot = {.x = "URLs (thousands)", .y = "ns per URL", .log_y = true}, .measure = measure_kinds);
+
+LAB_STUDY(layers_slower, "layers-slower", "Seconds of the original, multilayer and classic",
+          "the multi-layer paper, figures 4 and 5, and the original that it studies",
+          "'1.0 M' is a twentieth of --urls, and m scales with it; our seconds are extrapolated to the original's "
+          "number of URLs. Its machine and language were different, so only ratios can be compared.",
+          "s", lab_multilayer_sizes, lab_multilayer_slower_columns, .timed = true, .runs_most = 9,
+          .measure = measure_slower, .judge = lab_multilayer_slower_judge);

@@ -1,7 +1,7 @@
 /*
  * The filters people use now, against vidi's kinds: at equal bits, at equal losses, in time, and by what they can do.
  * Every structure gets the same keyed hashes, so that only the structure differs. This header declares what the files
- * share; peers_experiments.c lists the studies, and peers_claims.c draws conclusions.
+ * share; peers_claims.c draws conclusions.
  */
 #ifndef VIDI_LAB_PEERS_PEERS_H
 #define VIDI_LAB_PEERS_PEERS_H
@@ -95,25 +95,7 @@ int lab_peer_hash_urls(vidi_digest *hashes, const lab_settings *settings, uint64
 void lab_peer_make_hashes(vidi_digest *hashes, const lab_settings *settings, uint64_t run, uint64_t first,
                           uint64_t count);
 
-/* ---- the parts of the studies, which peers_experiments.c lists ---- */
-
-/* peers_check.c */
-extern const char *const lab_check_rows[], *const lab_check_columns[];
-lab_measure_run lab_peers_check_measure;
-lab_judge_entry lab_peers_check_judge;
-
-/* peers_lost.c */
-extern const char *const lab_peer_sizes[], *const lab_peer_rates[], *const lab_peer_moments[];
-lab_measure_run lab_peers_lost_measure, lab_peers_needs_measure, lab_peers_memory_measure;
-lab_judge_entry lab_peers_lost_judge, lab_peers_needs_judge, lab_peers_memory_judge;
-
-/* peers_time.c */
-extern const char *const lab_peer_deeds[], *const lab_peer_time_sizes[];
-lab_measure_run lab_peers_time_measure, lab_peers_speed_measure;
-lab_judge_entry lab_peers_time_judge;
-
-/* peers_abilities.c */
-extern const char *const lab_peer_abilities[];
-lab_measure_run lab_peers_abilities_measure;
+/* Columns of peers-lost, peers-time and peers-speed. */
+extern const char *const lab_peer_sizes[], *const lab_peer_deeds[], *const lab_peer_time_sizes[];
 
 #endif

@@ -18,10 +18,10 @@ static const double bits_of[SIZES] = {8, 10, 12, 16, 24, 32, 48, 64, 96, 168};
 static const double rates[RATES] = {1e-2, 1e-3, 1e-4, 1e-6, 1e-9};
 const char *const lab_peer_sizes[] = {"8 bits",  "10 bits", "12 bits", "16 bits",  "24 bits", "32 bits",
                                       "48 bits", "64 bits", "96 bits", "168 bits", NULL};
-const char *const lab_peer_rates[] = {"1 in 100",       "1 in 1,000",         "1 in 10,000",
-                                      "1 in 1,000,000", "1 in 1,000,000,000", NULL};
-const char *const lab_peer_moments[] = {"in the end, n known", "at the peak, n known", "in the end, n unknown",
-                                        "at the peak, n unknown", NULL};
+static const char *const peer_rates[] = {"1 in 100",       "1 in 1,000",         "1 in 10,000",
+                                         "1 in 1,000,000", "1 in 1,000,000,000", NULL};
+static const char *const peer_moments[] = {"in the end, n known", "at the peak, n known", "in the end, n unknown",
+                                           "at the peak, n unknown", NULL};
 
 static uint64_t urls_of(const lab_settings *settings)
 {
@@ -92,7 +92,7 @@ static int lost_in(size_t row, size_t column, const lab_settings *settings, uint
     return VIDI_OK;
 }
 
-int lab_peers_lost_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_lost(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = urls_of(settings);
     vidi_digest *hashes;
@@ -111,7 +111,7 @@ static bool fits_into(lab_peer_plan *plan, const lab_settings *settings, size_t 
     return plan_cell(plan, &fits, settings, row, column) == VIDI_OK && fits;
 }
 
-void lab_peers_lost_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_lost(const lab_cell *cell, lab_entry *entry)
 {
     lab_peer_plan plan, next;
     if (!fits_into(&plan, cell->settings, cell->row, cell->column)) {
@@ -132,7 +132,7 @@ static uint64_t needs_urls(const lab_settings *settings)
     return lab_urls_part(settings, NEEDS_PART, 100);
 }
 
-int lab_peers_needs_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_needs(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = needs_urls(settings);
     vidi_digest *hashes;
@@ -152,7 +152,7 @@ int lab_peers_needs_measure(const lab_settings *settings, uint64_t run, double *
     return code;
 }
 
-void lab_peers_needs_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_needs(const lab_cell *cell, lab_entry *entry)
 {
     lab_peer_plan plan;
     if (lab_peer_plan_rate(&plan, (lab_peer_sort)cell->row, needs_urls(cell->settings), rates[cell->column]) != VIDI_OK)
@@ -166,7 +166,7 @@ void lab_peers_needs_judge(const lab_cell *cell, lab_entry *entry)
 
 /* ---- memory at its peak ---- */
 
-int lab_peers_memory_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_memory(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = needs_urls(settings);
     vidi_digest *hashes;
@@ -191,8 +191,33 @@ int lab_peers_memory_measure(const lab_settings *settings, uint64_t run, double 
     return code;
 }
 
-void lab_peers_memory_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_memory(const lab_cell *cell, lab_entry *entry)
 {
     if (cell->column == 3 && isnan(entry->measured))
         snprintf(entry->remark, sizeof entry->remark, "it has to know n in advance");
 }
+
+LAB_STUDY(peers_lost, "peers-lost", "Pages lost at equal bits: the filters people use now", "vidi",
+          "A tenth of the URLs, and as many others looked up in the full filter. Each takes at most so many bits per "
+          "URL when it is built; peers-memory has what it takes before. Fingerprints have whole bits. Structures "
+          "that are not shown do not fit.",
+          "pages per million", lab_peer_names, lab_peer_sizes,
+          .plot = {.x = "bytes per URL",
+                   .y = "pages lost per million",
+                   .log_x = true,
+                   .log_y = true,
+                   .along = (const double[]){1, 1.25, 1.5, 2, 3, 4, 6, 8, 12, 21}},
+          .measure = measure_lost, .judge = judge_lost);
+
+LAB_STUDY(peers_needs, "peers-needs", "Bits at equal losses: the filters people use now", "vidi",
+          "Half of the URLs, a number that is known in advance; the smallest that falsely sees so many new URLs "
+          "when it is full. A fingerprint keeps at least 32 bits of the hash, a hash set 64. No filter can do with "
+          "less than log2 of the inverse rate: 6.6, 10, 13.3, 19.9 and 29.9 bits.",
+          "bits per URL", lab_peer_names, peer_rates, .runs_most = 1, .measure = measure_needs, .judge = judge_needs);
+
+LAB_STUDY(peers_memory, "peers-memory", "Memory in the end and at its peak: the filters people use now", "vidi",
+          "Half of the URLs, one new URL in 10,000 falsely seen; counted by the allocator, with what building "
+          "takes. A binary fuse filter keeps 64 bits of each URL until it is built. If the number is unknown, "
+          "structures begin empty and grow.",
+          "bits per URL", lab_peer_names, peer_moments, .runs_most = 1, .measure = measure_memory,
+          .judge = judge_memory);

@@ -99,7 +99,7 @@ static uint64_t keys_of(const lab_settings *settings, bool far)
     return far ? FAR_TIMES * settings->urls : lab_urls_part(settings, NEAR_PART, 100);
 }
 
-int lab_peers_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
     for (size_t i = 0; i < (size_t)LAB_PEERS * PLACES; i++) {
         lab_peer_sort sort = (lab_peer_sort)(i / PLACES);
@@ -119,7 +119,7 @@ int lab_peers_time_measure(const lab_settings *settings, uint64_t run, double *n
     return VIDI_OK;
 }
 
-void lab_peers_time_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_time(const lab_cell *cell, lab_entry *entry)
 {
     if (cell->column == 0)
         lab_peer_timed(lab_peer_compared, (lab_peer_sort)cell->row, entry->remark, sizeof entry->remark);
@@ -142,7 +142,7 @@ static int plan_speed(lab_peer_plan *plan, bool *fits, lab_peer_sort sort, uint6
     return VIDI_OK;
 }
 
-int lab_peers_speed_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_speed(const lab_settings *settings, uint64_t run, double *numbers)
 {
     for (size_t i = 0; i < (size_t)LAB_PEERS * SIZES; i++) {
         lab_peer_sort sort = (lab_peer_sort)(i / SIZES);
@@ -159,3 +159,24 @@ int lab_peers_speed_measure(const lab_settings *settings, uint64_t run, double *
     }
     return VIDI_OK;
 }
+
+LAB_STUDY(peers_time, "peers-time", "Time per key: the filters people use now", "vidi",
+          "Ready-made hashes, no hashing of URLs; structures for one in 1,000 falsely seen (fingerprint: 32 bits of "
+          "the hash, hash set: 64). In the cache: a tenth of the URLs; out of it: four times the URLs, which is "
+          "more than the near caches hold but may fit into the last one: --urls 1e7 is larger. The same memory, "
+          "batches and prefetching for all. Structures of other people are left out unless our implementation has "
+          "been compared with a public one that Debian has, and takes at most 1.3 times as long (make bench-peers).",
+          "ns per key", lab_peer_names, lab_peer_deeds, .timed = true, .runs_most = 10, .work = 4,
+          .measure = measure_time, .judge = judge_time);
+
+LAB_STUDY(peers_speed, "peers-speed", "Time of a lookup at equal bits: the filters people use now", "vidi",
+          "Lookups of new keys in structures for as many keys as there are URLs, which may take at most so many bits "
+          "per key. Left out where a smaller one is hardly ever wrong (one in 1e9), and cuckoo filters with more than "
+          "28 bits a fingerprint. Otherwise as peers-time.",
+          "ns per key", lab_peer_names, lab_peer_time_sizes, .timed = true, .runs_most = 10, .work = 2,
+          .plot = {.x = "bytes per URL",
+                   .y = "ns per lookup of a new key",
+                   .log_x = true,
+                   .log_y = true,
+                   .along = (const double[]){1, 1.5, 2, 3, 6, 21}},
+          .measure = measure_speed, .judge = judge_time);

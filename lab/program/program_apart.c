@@ -48,6 +48,7 @@ int lab_one_run(lab_options *options, cli_words ids)
     if (lab_options_begin(options) != CLI_OK)
         return CLI_ERROR;
     lab_settings settings = lab_settings_of(options);
+    settings.study = study;
     size_t count = lab_study_rows(study) * lab_study_columns(study);
     double *numbers = calloc(count, sizeof *numbers);
     if (!numbers)

@@ -106,22 +106,7 @@ double lab_same_salts_covariance(const lab_revisits *of);
 /* The probability of at least `least` successes among so many. */
 double lab_binomial_above(unsigned trials, double chance, unsigned least);
 
-/* ---- the parts of the experiments, which revisits_experiments.c lists ---- */
-
-/* revisits_missed.c */
-extern const char *const lab_revisits_policies[], *const lab_revisits_crawls[], *const lab_revisits_churns[];
-lab_measure_run lab_revisits_churn_0_measure, lab_revisits_churn_1_measure, lab_revisits_churn_10_measure,
-    lab_revisits_churn_50_measure, lab_revisits_4_measure, lab_revisits_16_measure;
-lab_judge_entry lab_revisits_churn_judge, lab_revisits_bits_judge;
-
-/* revisits_tail.c */
-extern const char *const lab_revisits_orders[], *const lab_revisits_halves[];
-lab_measure_run lab_revisits_never_measure, lab_revisits_half_measure;
-lab_judge_entry lab_revisits_never_judge, lab_revisits_half_judge;
-
-/* revisits_bytes.c */
-extern const char *const lab_revisits_ways[], *const lab_revisits_peaks[];
-lab_measure_run lab_revisits_bytes_measure;
-lab_judge_entry lab_revisits_bytes_judge;
+/* The columns of tables over time: "1 crawl" to "20 crawls". */
+extern const char *const lab_revisits_crawls[];
 
 #endif

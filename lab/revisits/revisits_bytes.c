@@ -14,14 +14,14 @@
 
 enum { PART = 10, CRAWLS = 3, BITS = 8, K = 6, WAYS = 6, SPARE = 8192 };
 
-const char *const lab_revisits_ways[] = {"one filter, kept",
-                                         "closed, and made anew with another key",
-                                         "vidi_rotate",
-                                         "vidi_rotate, VIDI_TOUCH_LATER",
-                                         "vidi_rotate, VIDI_KEEP_PREVIOUS",
-                                         "vidi_drop_previous, then the same",
-                                         NULL};
-const char *const lab_revisits_peaks[] = {"peak memory", NULL};
+static const char *const ways[] = {"one filter, kept",
+                                   "closed, and made anew with another key",
+                                   "vidi_rotate",
+                                   "vidi_rotate, VIDI_TOUCH_LATER",
+                                   "vidi_rotate, VIDI_KEEP_PREVIOUS",
+                                   "vidi_drop_previous, then the same",
+                                   NULL};
+static const char *const peaks[] = {"peak memory", NULL};
 
 typedef enum way { KEPT, MADE_ANEW, ROTATED, TOUCHED_LATER, PREVIOUS_KEPT, PREVIOUS_DROPPED } way;
 
@@ -81,7 +81,7 @@ static int peak_of(way way, const lab_texts *texts, const lab_settings *settings
     return code < 0 ? (int)code : VIDI_OK;
 }
 
-int lab_revisits_bytes_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_bytes(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_texts texts;
     int code = lab_texts_make(&texts, settings, run, 0, lab_urls_part(settings, PART, 1));
@@ -92,7 +92,7 @@ int lab_revisits_bytes_measure(const lab_settings *settings, uint64_t run, doubl
 }
 
 /* Arrays end with a whole page, and a set has some kilobytes besides its filters. */
-void lab_revisits_bytes_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_bytes(const lab_cell *cell, lab_entry *entry)
 {
     double spare = SPARE / ((double)lab_urls_part(cell->settings, PART, 1) * BITS / 8);
     entry->theory = filters_at_once[cell->row];
@@ -102,3 +102,8 @@ void lab_revisits_bytes_judge(const lab_cell *cell, lab_entry *entry)
     snprintf(entry->remark, sizeof entry->remark, "it takes %.3g times a filter, not %g", entry->measured,
              entry->theory);
 }
+
+LAB_STUDY(revisits_bytes, "revisits-bytes", "Peak memory of the ways to give a crawl an empty filter", "vidi",
+          "A tenth of the URLs, 8 bits for each, three crawls; bytes that the set has allocated, and the number of "
+          "filters that should exist at once.",
+          "times the filter", ways, peaks, .runs_most = 1, .work = 0.2, .measure = measure_bytes, .judge = judge_bytes);

@@ -16,16 +16,16 @@ static const lab_policy policies[POLICIES] = {
     {.name = LAB_TWO_EPOCHS, .every = 1, .filters = 2},
     {.name = LAB_EMPTIED, .every = 1, .filters = 1, .same_salts = true},
 };
-const char *const lab_revisits_policies[] = {LAB_KEPT,       LAB_EVERY_5, LAB_EVERY_2, LAB_EACH_CRAWL,
-                                             LAB_TWO_EPOCHS, LAB_EMPTIED, NULL};
+static const char *const policy_names[] = {LAB_KEPT,       LAB_EVERY_5, LAB_EVERY_2, LAB_EACH_CRAWL,
+                                           LAB_TWO_EPOCHS, LAB_EMPTIED, NULL};
 
 static const unsigned horizons[HORIZONS] = {1, 2, 5, 10, LAB_REVISITS_MOST};
 const char *const lab_revisits_crawls[] = {"1 crawl", "2 crawls", "5 crawls", "10 crawls", "20 crawls", NULL};
 
 static const double churns[CHURNS] = {0, 0.01, 0.1, 0.5};
-const char *const lab_revisits_churns[] = {"churn 0 %", "churn 1 %", "churn 10 %", "churn 50 %", NULL};
+static const char *const churn_names[] = {"churn 0 %", "churn 1 %", "churn 10 %", "churn 50 %", NULL};
 
-static const double usual_bits = 8, few_bits = 4, many_bits = 16;
+static const double usual_bits = 8;
 
 static lab_revisits revisits_of(const lab_settings *settings, size_t policy, double churn, double bits)
 {
@@ -52,10 +52,10 @@ static void add_up(const lab_revisits_world *world, unsigned crawls, double miss
         *sums->at_end = sums->sum;
 }
 
-static int measure_churn(const lab_settings *settings, uint64_t run, double churn, double *numbers)
+static int measure_churn(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_revisits_world world;
-    lab_revisits of = revisits_of(settings, 0, churn, usual_bits);
+    lab_revisits of = revisits_of(settings, 0, *(const double *)settings->study->with, usual_bits);
     int code = lab_revisits_world_make(&world, settings, run, of.pages, of.replaced);
     for (size_t i = 0; i < POLICIES && code == VIDI_OK; i++) {
         sums sums = {.at_horizons = numbers + i * HORIZONS};
@@ -66,28 +66,9 @@ static int measure_churn(const lab_settings *settings, uint64_t run, double chur
     return code;
 }
 
-int lab_revisits_churn_0_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_bits(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    return measure_churn(settings, run, churns[0], numbers);
-}
-
-int lab_revisits_churn_1_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure_churn(settings, run, churns[1], numbers);
-}
-
-int lab_revisits_churn_10_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure_churn(settings, run, churns[2], numbers);
-}
-
-int lab_revisits_churn_50_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure_churn(settings, run, churns[3], numbers);
-}
-
-static int measure_bits(const lab_settings *settings, uint64_t run, double bits, double *numbers)
-{
+    double bits = *(const double *)settings->study->with;
     lab_revisits_world world;
     lab_revisits most = revisits_of(settings, 0, churns[CHURNS - 1], bits);
     int code = lab_revisits_world_make(&world, settings, run, most.pages, most.replaced);
@@ -99,16 +80,6 @@ static int measure_bits(const lab_settings *settings, uint64_t run, double bits,
         }
     lab_revisits_world_free(&world);
     return code;
-}
-
-int lab_revisits_4_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure_bits(settings, run, few_bits, numbers);
-}
-
-int lab_revisits_16_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure_bits(settings, run, many_bits, numbers);
 }
 
 /* ---- judging ---- */
@@ -126,19 +97,46 @@ static void judge(lab_entry *entry, const double *numbers, lab_theory theory)
     lab_entry_sum(entry, sum / ratio, divided, LAB_PER_MILLION);
 }
 
-void lab_revisits_churn_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_churn(const lab_cell *cell, lab_entry *entry)
 {
-    size_t churn = cell->study->measure == lab_revisits_churn_50_measure   ? 3
-                   : cell->study->measure == lab_revisits_churn_10_measure ? 2
-                   : cell->study->measure == lab_revisits_churn_1_measure  ? 1
-                                                                           : 0;
-    lab_revisits of = revisits_of(cell->settings, cell->row, churns[churn], usual_bits);
+    lab_revisits of = revisits_of(cell->settings, cell->row, *(const double *)cell->study->with, usual_bits);
     judge(entry, cell->numbers, lab_revisits_missed(&of, horizons[cell->column]));
 }
 
-void lab_revisits_bits_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_bits(const lab_cell *cell, lab_entry *entry)
 {
-    double bits = cell->study->measure == lab_revisits_4_measure ? few_bits : many_bits;
-    lab_revisits of = revisits_of(cell->settings, cell->row, churns[cell->column], bits);
+    lab_revisits of = revisits_of(cell->settings, cell->row, churns[cell->column], *(const double *)cell->study->with);
     judge(entry, cell->numbers, lab_revisits_missed(&of, LAB_REVISITS_MOST));
 }
+
+#define WORLD "A fiftieth of the URLs are pages; each crawl meets them in an order of its own. "
+#define GONE "A filter that is kept also keeps the pages that are gone."
+
+/* A table of page-crawls missed over time; a table of page-crawls missed in 20 crawls. */
+#define OVER_TIME(name, churn, what, remark)                                                                           \
+    {                                                                                                                  \
+        .id = (name), .title = "Page-crawls missed with 8 bits per page, if " what, .source = "vidi",                  \
+        .note = WORLD remark, .unit = "page-crawls per million", .rows = policy_names, .columns = lab_revisits_crawls, \
+        .work = 0.2, .plot = {.x = "crawls", .y = "page-crawls missed per million", .log_x = true, .log_y = true},     \
+        .with = &churns[churn], .measure = measure_churn, .judge = judge_churn                                         \
+    }
+#define IN_ALL(bits)                                                                                                   \
+    {                                                                                                                  \
+        .id = "revisits-" #bits "-bits", .title = "Page-crawls missed in 20 crawls with " #bits " bits per page",      \
+        .source = "vidi", .note = WORLD GONE, .unit = "page-crawls per million", .rows = policy_names,                 \
+        .columns = churn_names, .work = 0.8,                                                                           \
+        .plot = {.x = "churn in %", .y = "page-crawls missed per million", .log_y = true},                             \
+        .with = &(const double){bits}, .measure = measure_bits, .judge = judge_bits                                    \
+    }
+
+const lab_study lab_study_revisits_churn_0 =
+    OVER_TIME("revisits-churn-0", 0, "pages never change",
+              "A page-crawl is missed if a page exists and that crawl does not fetch it.");
+const lab_study lab_study_revisits_churn_1 =
+    OVER_TIME("revisits-churn-1", 1, "1 % of the pages is replaced between crawls", GONE);
+const lab_study lab_study_revisits_churn_10 =
+    OVER_TIME("revisits-churn-10", 2, "10 % of the pages are replaced between crawls", GONE);
+const lab_study lab_study_revisits_churn_50 =
+    OVER_TIME("revisits-churn-50", 3, "half of the pages are replaced between crawls", GONE);
+const lab_study lab_study_revisits_4_bits = IN_ALL(4);
+const lab_study lab_study_revisits_16_bits = IN_ALL(16);

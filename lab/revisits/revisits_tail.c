@@ -19,13 +19,13 @@ static const lab_policy policies[POLICIES] = {
     {.name = LAB_EMPTIED, .every = 1, .filters = 1, .same_salts = true},
     {.name = LAB_EMPTIED_IN_ORDER, .every = 1, .filters = 1, .same_salts = true, .same_order = true},
 };
-const char *const lab_revisits_orders[] = {LAB_KEPT,       LAB_EVERY_5,          LAB_EVERY_2,
-                                           LAB_EACH_CRAWL, LAB_EACH_IN_ORDER,    LAB_TWO_EPOCHS,
-                                           LAB_EMPTIED,    LAB_EMPTIED_IN_ORDER, NULL};
+static const char *const orders[] = {LAB_KEPT,       LAB_EVERY_5,          LAB_EVERY_2,
+                                     LAB_EACH_CRAWL, LAB_EACH_IN_ORDER,    LAB_TWO_EPOCHS,
+                                     LAB_EMPTIED,    LAB_EMPTIED_IN_ORDER, NULL};
 
 static const unsigned horizons[HORIZONS] = {1, 2, 5, 10, LAB_REVISITS_MOST};
 static const unsigned halves[HALVES] = {5, 10, LAB_REVISITS_MOST};
-const char *const lab_revisits_halves[] = {"5 crawls", "10 crawls", "20 crawls", NULL};
+static const char *const half_names[] = {"5 crawls", "10 crawls", "20 crawls", NULL};
 
 static lab_revisits revisits_of(const lab_settings *settings, size_t policy)
 {
@@ -64,13 +64,14 @@ static void count(const lab_revisits_world *world, unsigned crawls, double misse
             counts->half[i] = count_often(world, counts->pages, more_than_half(crawls));
 }
 
-static int measure(const lab_settings *settings, uint64_t run, double *never, double *half)
+static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
+    bool half = settings->study == &lab_study_revisits_half;
     lab_revisits_world world;
     lab_revisits of = revisits_of(settings, 0);
     int code = lab_revisits_world_make(&world, settings, run, of.pages, 0);
     for (size_t i = 0; i < POLICIES && code == VIDI_OK; i++) {
-        counts counts = {of.pages, never ? never + i * HORIZONS : NULL, half ? half + i * HALVES : NULL};
+        counts counts = {of.pages, half ? NULL : numbers + i * HORIZONS, half ? numbers + i * HALVES : NULL};
         of.policy = policies[i];
         code = lab_revisits_crawl(&world, &of, LAB_REVISITS_MOST, count, &counts);
     }
@@ -78,29 +79,31 @@ static int measure(const lab_settings *settings, uint64_t run, double *never, do
     return code;
 }
 
-int lab_revisits_never_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure(settings, run, numbers, NULL);
-}
-
-int lab_revisits_half_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure(settings, run, NULL, numbers);
-}
-
 /* ---- judging ---- */
 
-void lab_revisits_never_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_never(const lab_cell *cell, lab_entry *entry)
 {
     lab_revisits of = revisits_of(cell->settings, cell->row);
     lab_entry_count(entry, cell->numbers, lab_revisits_often(&of, horizons[cell->column], horizons[cell->column]),
                     LAB_PER_MILLION);
 }
 
-void lab_revisits_half_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_half(const lab_cell *cell, lab_entry *entry)
 {
     lab_revisits of = revisits_of(cell->settings, cell->row);
     lab_entry_count(entry, cell->numbers,
                     lab_revisits_often(&of, halves[cell->column], more_than_half(halves[cell->column])),
                     LAB_PER_MILLION);
 }
+
+LAB_STUDY(revisits_never, "revisits-never", "Pages that no crawl has fetched so far, with 4 bits per page", "vidi",
+          "A fiftieth of the URLs are pages, which never change. In a different order each time, unless the row "
+          "says otherwise.",
+          "pages per million", orders, lab_revisits_crawls, .work = 0.2,
+          .plot = {.x = "crawls", .y = "pages never fetched per million", .log_x = true, .log_y = true},
+          .measure = measure, .judge = judge_never);
+
+LAB_STUDY(revisits_half, "revisits-half", "Pages that more than half of the crawls missed, with 4 bits per page",
+          "vidi", "The same crawls.", "pages per million", orders, half_names, .work = 0.2,
+          .plot = {.x = "crawls", .y = "pages missed in most crawls per million", .log_x = true, .log_y = true},
+          .measure = measure, .judge = judge_half);

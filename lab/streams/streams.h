@@ -3,8 +3,7 @@
  * the first line of its URL is answered "seen", judged by an exact set (line_streams.h). All kinds get the same memory:
  * the peak of what a set allocates, measured, with its constant part. Tables have aggregates only: no URL and no host.
  *
- * This header declares the parts of the experiments, which streams_experiments.c lists; streams_claims.c draws
- * conclusions.
+ * This header declares what the experiments share; streams_claims.c draws conclusions.
  */
 #ifndef VIDI_LAB_STREAMS_STREAMS_H
 #define VIDI_LAB_STREAMS_STREAMS_H
@@ -61,21 +60,12 @@ static inline bool lab_stream_exceeds(double peak, double budget)
 int lab_stream_pass(lab_pass *pass, const lab_stream *stream, const lab_sequence *sequence, const lab_fitted *fitted,
                     const lab_settings *settings, uint64_t run);
 
-/* ---- the parts of the experiments ---- */
+/* ---- of every study of streams ---- */
 
-/* streams_lost.c */
-lab_measure_run lab_streams_8_measure, lab_streams_16_measure, lab_streams_64_measure, lab_streams_8_shuffled_measure,
-    lab_streams_repeats_measure, lab_streams_memory_measure;
-lab_judge_entry lab_streams_lost_judge, lab_streams_repeats_judge, lab_streams_memory_judge;
+#define LAB_STREAMS .source = "vidi", .rows = lab_streams_any_rows, .streams = true
+#define LAB_PER_URLS "pages per million different URLs"
 
-/* streams_by_tenth.c */
+/* Columns of the table by tenths. */
 extern const char *const lab_streams_tenths[];
-lab_measure_run lab_streams_by_tenth_measure;
-lab_judge_entry lab_streams_by_tenth_judge;
-
-/* streams_properties.c */
-extern const char *const lab_streams_properties_columns[], *const lab_streams_forms[];
-lab_measure_run lab_streams_properties_measure, lab_streams_canon_measure;
-lab_judge_entry lab_streams_canon_judge;
 
 #endif

@@ -36,7 +36,7 @@ static int measure_stream(const lab_stream *stream, const lab_settings *settings
     return code;
 }
 
-int lab_streams_by_tenth_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_by_tenth(const lab_settings *settings, uint64_t run, double *numbers)
 {
     size_t streams = lab_streams_count(settings->streams);
     double *all = &numbers[streams * LAB_TENTHS];
@@ -81,7 +81,7 @@ static void expect_stream(lab_theory *sum, const lab_stream *stream, size_t tent
     sum->asked += (double)stream->count;
 }
 
-void lab_streams_by_tenth_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_by_tenth(const lab_cell *cell, lab_entry *entry)
 {
     size_t streams = lab_streams_count(cell->settings->streams);
     lab_theory sum = {0, 0, 0};
@@ -91,3 +91,10 @@ void lab_streams_by_tenth_judge(const lab_cell *cell, lab_entry *entry)
     if (sum.asked > 0 && !isnan(entry->measured))
         lab_entry_count(entry, cell->numbers, sum, LAB_PER_MILLION);
 }
+
+LAB_STUDY(
+    streams_when, .id = "streams-when", .title = "When in a stream pages are lost",
+    .note = "The classic filter of streams-8. Pages lost in each tenth of the lines, per million different URLs of the "
+            "whole stream: the columns of a row add up to its cell in streams-8.",
+    .unit = LAB_PER_URLS, LAB_STREAMS, .columns = lab_streams_tenths, .runs_most = 10, .work = 0.5,
+    .measure = measure_by_tenth, .judge = judge_by_tenth);

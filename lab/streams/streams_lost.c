@@ -74,46 +74,37 @@ static void add_sums(double *numbers, size_t rows, size_t columns)
     }
 }
 
-static int measure(const lab_settings *settings, uint64_t run, double bits, lab_stream_order order, double *numbers)
+/* What the tables of losses differ in. */
+typedef struct form {
+    double bits; /* per different URL */
+    lab_stream_order order;
+} form;
+
+static int measure_form(const lab_settings *settings, uint64_t run, form form, double *numbers)
 {
     size_t streams = lab_streams_count(settings->streams);
     for (size_t i = 0; i < streams; i++)
-        LAB_TRY(measure_stream(lab_stream_at(settings->streams, i), bits, order, settings, run, take_lost,
+        LAB_TRY(measure_stream(lab_stream_at(settings->streams, i), form.bits, form.order, settings, run, take_lost,
                                &numbers[i * LAB_STREAM_KINDS]));
     add_sums(numbers, streams, LAB_STREAM_KINDS);
     return VIDI_OK;
 }
 
-int lab_streams_8_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_lost(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    return measure(settings, run, 8, LAB_FILE_ORDER, numbers);
-}
-
-int lab_streams_16_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure(settings, run, 16, LAB_FILE_ORDER, numbers);
-}
-
-int lab_streams_64_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure(settings, run, 64, LAB_FILE_ORDER, numbers);
-}
-
-int lab_streams_8_shuffled_measure(const lab_settings *settings, uint64_t run, double *numbers)
-{
-    return measure(settings, run, 8, LAB_SHUFFLED_LINES, numbers);
+    return measure_form(settings, run, *(const form *)settings->study->with, numbers);
 }
 
 /* The difference that the repeats of a stream make. */
-int lab_streams_repeats_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_repeats(const lab_settings *settings, uint64_t run, double *numbers)
 {
     size_t cells = (lab_streams_count(settings->streams) + 1) * LAB_STREAM_KINDS;
     double *once = malloc(cells * sizeof *once);
     if (!once)
         return lab_fail(VIDI_EMEMORY, "no memory for %zu cells", cells);
-    int code = measure(settings, run, 8, LAB_FILE_ORDER, numbers);
+    int code = measure_form(settings, run, (form){8, LAB_FILE_ORDER}, numbers);
     if (code == VIDI_OK)
-        code = measure(settings, run, 8, LAB_EACH_ONCE, once);
+        code = measure_form(settings, run, (form){8, LAB_EACH_ONCE}, once);
     for (size_t i = 0; i < cells && code == VIDI_OK; i++)
         numbers[i] -= once[i];
     free(once);
@@ -122,7 +113,7 @@ int lab_streams_repeats_measure(const lab_settings *settings, uint64_t run, doub
 
 /* ---- memory ---- */
 
-int lab_streams_memory_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_memory(const lab_settings *settings, uint64_t run, double *numbers)
 {
     size_t streams = lab_streams_count(settings->streams);
     for (size_t i = 0; i < streams; i++)
@@ -133,7 +124,7 @@ int lab_streams_memory_measure(const lab_settings *settings, uint64_t run, doubl
     return VIDI_OK;
 }
 
-void lab_streams_memory_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_memory(const lab_cell *cell, lab_entry *entry)
 {
     const lab_stream *stream = lab_stream_at(cell->settings->streams, cell->row);
     lab_fitted fitted;
@@ -149,11 +140,6 @@ void lab_streams_memory_judge(const lab_cell *cell, lab_entry *entry)
 }
 
 /* ---- verdicts ---- */
-
-static double bits_of(const lab_study *study)
-{
-    return study->measure == lab_streams_64_measure ? 64 : study->measure == lab_streams_16_measure ? 16 : 8;
-}
 
 /* What theory says about a row: one stream, or all that this kind fits. */
 typedef struct expected {
@@ -206,10 +192,10 @@ static void judge_bound(lab_entry *entry, lab_theory bound)
     }
 }
 
-void lab_streams_lost_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_lost(const lab_cell *cell, lab_entry *entry)
 {
     const char *kind = lab_stream_kinds[cell->column];
-    expected of = expect_row(cell->settings, cell->row, kind, bits_of(cell->study));
+    expected of = expect_row(cell->settings, cell->row, kind, ((const form *)cell->study->with)->bits);
     if (isnan(entry->measured) && of.theory.asked > 0)
         snprintf(entry->remark, sizeof entry->remark, "in some runs it allocated more than its size");
     if (isnan(entry->measured) || !(of.theory.asked > 0))
@@ -226,7 +212,7 @@ void lab_streams_lost_judge(const lab_cell *cell, lab_entry *entry)
                  of.missing, of.missing == 1 ? "" : "s");
 }
 
-void lab_streams_repeats_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_repeats(const lab_cell *cell, lab_entry *entry)
 {
     if (isnan(entry->measured))
         return;
@@ -237,3 +223,41 @@ void lab_streams_repeats_judge(const lab_cell *cell, lab_entry *entry)
     if (entry->verdict == LAB_FAILS)
         snprintf(entry->remark, sizeof entry->remark, "repeats changed what was lost");
 }
+
+#define LOST                                                                                                           \
+    LAB_STREAMS, .unit = LAB_PER_URLS, .columns = lab_stream_kinds, .work = 5, .measure = measure_lost,                \
+                 .judge = judge_lost
+
+LAB_STUDY(streams_8, .id = "streams-8", .title = "Pages lost in streams, every kind in 8 bits per different URL",
+          .note =
+              "In the order of the file, with its repeats. 8 bits are the peak of all that a set allocates, measured; "
+              "kinds that are not shown do not fit. For eigen and multilayer theory is an upper bound.",
+          LOST, .runs_most = 10, .with = &(const form){8, LAB_FILE_ORDER});
+
+LAB_STUDY(streams_16, .id = "streams-16", .title = "Pages lost in streams, every kind in 16 bits per different URL",
+          .note = "As streams-8.", LOST, .runs_most = 10, .with = &(const form){16, LAB_FILE_ORDER});
+
+LAB_STUDY(streams_64, .id = "streams-64", .title = "Pages lost in streams, every kind in 64 bits per different URL",
+          .note = "As streams-8. Two runs, because sets with 40 positions per URL take long.", LOST, .runs_most = 2,
+          .with = &(const form){64, LAB_FILE_ORDER});
+
+LAB_STUDY(streams_8_shuffled, .id = "streams-8-shuffled",
+          .title = "Pages lost in shuffled streams, every kind in 8 bits per different URL",
+          .note = "As streams-8, but with the lines of a file in random order, a different one in each run.", LOST,
+          .runs_most = 10, .with = &(const form){8, LAB_SHUFFLED_LINES});
+
+LAB_STUDY(streams_repeats, .id = "streams-repeats", .title = "What the repeats of a stream change",
+          .note =
+              "Pages lost with the repeats, minus pages lost if each URL comes once, in its first place. In 8 bits per "
+              "URL, with the same key. A URL that a filter has, or falsely sees, changes nothing in it, so the "
+              "difference must be zero.",
+          .unit = "pages", LAB_STREAMS, .columns = lab_stream_kinds, .runs_most = 1, .work = 7,
+          .measure = measure_repeats, .judge = judge_repeats);
+
+LAB_STUDY(
+    streams_memory, .id = "streams-memory", .title = "Memory of the sets, measured",
+    .note = "The peak of what a set allocates while the stream is added, for the smallest of the three sizes that the "
+            "kind fits into, which is the bound. Other tables of streams leave out sets whose peak exceeds their size "
+            "by more than 0.5 % and a kilobyte.",
+    .unit = "bits per different URL", LAB_STREAMS, .columns = lab_stream_kinds, .runs_most = 1, .work = 5,
+    .measure = measure_memory, .judge = judge_memory);

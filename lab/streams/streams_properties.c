@@ -13,7 +13,7 @@
 
 enum { LINES, URLS, LINES_PER_URL, BYTES_PER_URL, HOSTS, LARGEST_HOST, COLUMNS };
 
-const char *const lab_streams_properties_columns[] = {
+static const char *const properties_columns[] = {
     "lines", "different URLs", "lines per URL", "bytes per URL", "hosts", "% of the URLs at the largest host", NULL};
 
 /* The host as it is written: without user and port. Empty if there is none. */
@@ -56,7 +56,7 @@ static int count_hosts(const lab_stream *stream, double *hosts, double *largest)
     return code < 0 ? code : VIDI_OK;
 }
 
-int lab_streams_properties_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_properties(const lab_settings *settings, uint64_t run, double *numbers)
 {
     size_t streams = lab_streams_count(settings->streams);
     double *all = &numbers[streams * COLUMNS], bytes = 0;
@@ -85,7 +85,7 @@ int lab_streams_properties_measure(const lab_settings *settings, uint64_t run, d
 
 enum { FORMS = 3 };
 
-const char *const lab_streams_forms[] = {"none", "whatwg", "crawl", NULL};
+static const char *const forms[] = {"none", "whatwg", "crawl", NULL};
 
 /* How many pages there are if a URL's canonical form is what counts. */
 static int count_pages(const lab_stream *stream, const char *form, double *pages)
@@ -106,7 +106,7 @@ static int count_pages(const lab_stream *stream, const char *form, double *pages
     return code < 0 ? code : VIDI_OK;
 }
 
-int lab_streams_canon_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_canon(const lab_settings *settings, uint64_t run, double *numbers)
 {
     size_t streams = lab_streams_count(settings->streams);
     double lines = 0, pages, all[FORMS] = {0};
@@ -117,7 +117,7 @@ int lab_streams_canon_measure(const lab_settings *settings, uint64_t run, double
         for (size_t form = 0; form < FORMS; form++) {
             if (lab_stopped(settings))
                 return LAB_STOPPED;
-            LAB_TRY(count_pages(stream, lab_streams_forms[form], &pages));
+            LAB_TRY(count_pages(stream, forms[form], &pages));
             numbers[i * FORMS + form] = 100 * (1 - pages / (double)stream->lines);
             all[form] += pages;
         }
@@ -128,7 +128,7 @@ int lab_streams_canon_measure(const lab_settings *settings, uint64_t run, double
 }
 
 /* Without a canonical form, the lab's own exact set must count as many as the library's. */
-void lab_streams_canon_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_canon(const lab_cell *cell, lab_entry *entry)
 {
     const lab_stream *stream = lab_stream_at(cell->settings->streams, cell->row);
     if (cell->column != 0 || !stream || stream->lines == 0)
@@ -139,3 +139,16 @@ void lab_streams_canon_judge(const lab_cell *cell, lab_entry *entry)
         snprintf(entry->remark, sizeof entry->remark, "the exact sets of the lab and of the library disagree");
     }
 }
+
+LAB_STUDY(
+    streams_what, .id = "streams-what", .title = "The streams: real URLs in the order of their files",
+    .note = "The first lines of each file, as many as --urls says. A URL is what its bytes say, in no canonical form.",
+    .unit = "units of the column", LAB_STREAMS, .columns = properties_columns, .runs_most = 1, .work = 1,
+    .measure = measure_properties);
+
+LAB_STUDY(
+    streams_canon, .id = "streams-canon", .title = "Lines that repeat an earlier page, by canonical form",
+    .note = "An exact set of all URLs, in the canonical form of the column. Theory is the count of the lab's own exact "
+            "set.",
+    .unit = "% of the lines", LAB_STREAMS, .columns = forms, .runs_most = 1, .work = 6, .measure = measure_canon,
+    .judge = judge_canon);

@@ -1,7 +1,6 @@
 /*
  * The costs of the thesis's URL caches: memory (5.10 to 5.13) and time (5.14, 5.15, A.1 to A.6). This header declares
- * the rows and columns that its tables share, and the functions that measure and judge them; costs_experiments.c lists
- * the tables.
+ * what its tables share.
  */
 #ifndef VIDI_LAB_THESIS_COSTS_H
 #define VIDI_LAB_THESIS_COSTS_H
@@ -17,27 +16,6 @@ extern const double lab_cost_multipliers[LAB_COST_COLUMNS];
 
 /* "ArrayList" and "HashSet"; we measure `list` and `hashset`. */
 extern const char *const lab_collections[];
-
-/* costs_memory.c: kilobytes of filters and of collections for 1,000,000 URLs. */
-lab_measure_run lab_memory_one_measure, lab_memory_two_measure, lab_memory_three_measure,
-    lab_memory_collections_measure;
-lab_judge_entry lab_memory_judge, lab_memory_collections_judge;
-
-/* costs_time.c: times of the filters, divided by those of the row with 3 functions. */
-lab_measure_run lab_time_ask_one_measure, lab_time_ask_two_measure, lab_time_ask_three_measure,
-    lab_time_break_one_measure, lab_time_break_two_measure, lab_time_break_three_measure, lab_time_inner_two_measure,
-    lab_time_inner_three_measure, lab_time_add_one_measure, lab_time_add_two_measure, lab_time_add_three_measure;
-lab_judge_entry lab_time_judge;
-
-/* costs_collections.c: times of lists and of `hashset`, divided by that of a filter with 3 functions and M = 2.0. */
-extern const char *const lab_add_rows[];
-lab_measure_run lab_time_add_collections_measure, lab_time_ask_collections_measure;
-lab_judge_entry lab_time_collections_judge;
-
-/* costs_members.c: times of two and three filters, divided by that of one. */
-extern const char *const lab_member_rows[], *const lab_member_columns[];
-lab_measure_run lab_time_members_measure;
-lab_judge_entry lab_time_members_judge;
 
 /* ---- for judging ---- */
 

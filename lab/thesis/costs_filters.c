@@ -1,9 +1,32 @@
-/* The filters that are timed: they compute one salted hash value after the other, as in the thesis. See costs.h. */
+/*
+ * What the tables of costs share: rows and columns, a comparison with published ratios, and the filters that are timed,
+ * which compute one salted hash value after the other, as in the thesis. See costs.h.
+ */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "lab/thesis/costs.h"
 #include "lib/inside/inside.h"
+
+const char *const lab_cost_rows[LAB_COST_ROWS + 1] = {"3 HF", "4 HF", "5 HF",  "6 HF", "7 HF",
+                                                      "8 HF", "9 HF", "10 HF", NULL};
+const char *const lab_cost_columns[LAB_COST_COLUMNS + 1] = {"1.7 M", "2.0 M", "2.5 M", "3.0 M", "4.0 M", "5.0 M", NULL};
+const double lab_cost_multipliers[LAB_COST_COLUMNS] = {1.7, 2.0, 2.5, 3.0, 4.0, 5.0};
+const char *const lab_collections[] = {"ArrayList", "HashSet", NULL};
+
+void lab_cost_compare(lab_entry *entry, const char *printed, const char *base, double tolerance)
+{
+    lab_figure figure = lab_figure_read(printed), divisor = lab_figure_read(base);
+    entry->printed = printed;
+    if (!figure.given || !divisor.given)
+        return;
+    entry->published = figure.percent / divisor.percent;
+    if (printed == base)
+        return;
+    entry->basis = LAB_BY_TOLERANCE;
+    entry->verdict = fabs(entry->published - entry->measured) <= tolerance * entry->measured ? LAB_AGREES : LAB_DIFFERS;
+}
 
 struct lab_timed {
     unsigned members, k;

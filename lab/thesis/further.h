@@ -44,37 +44,4 @@ int lab_members_stop(lab_members *members);
 int lab_members_add(lab_members *members, const vidi_str *urls, size_t count, uint8_t *verdicts);
 int lab_members_ask(lab_members *members, const vidi_str *urls, size_t count, uint8_t *verdicts);
 
-/* ---- the parts of the experiments, which further_experiments.c lists ---- */
-
-/* further_scalable.c */
-extern const char *const lab_scalable_rows[], *const lab_scalable_columns[], *const lab_scalable_memory_columns[];
-lab_measure_run lab_scalable_measure, lab_scalable_memory_measure;
-lab_judge_entry lab_scalable_judge;
-
-/* further_revisit.c */
-extern const char *const lab_revisit_rows[], *const lab_revisit_columns[];
-lab_measure_run lab_revisit_measure;
-lab_judge_entry lab_revisit_judge;
-
-/* further_delay.c */
-extern const char *const lab_delay_rows[], *const lab_delay_columns[];
-lab_measure_run lab_delay_measure;
-lab_judge_entry lab_delay_judge;
-
-/* further_equal.c */
-extern const char *const lab_equal_rows[], *const lab_equal_columns[], *const lab_equal_time_columns[];
-lab_measure_run lab_equal_measure, lab_equal_time_measure;
-lab_judge_entry lab_equal_judge;
-
-/* further_genetic.c */
-extern const char *const lab_genetic_rows[], *const lab_genetic_columns[], *const lab_genetic_time_columns[];
-lab_measure_run lab_genetic_measure, lab_genetic_time_measure;
-lab_judge_entry lab_genetic_judge;
-
-/* further_processes.c */
-extern const char *const lab_processes_rows[], *const lab_processes_columns[];
-extern const char *const lab_processes_ways[], *const lab_processes_exchange_rows[];
-lab_measure_run lab_processes_measure, lab_processes_time_measure, lab_processes_messages_measure;
-lab_judge_entry lab_processes_judge, lab_processes_messages_judge;
-
 #endif

@@ -18,9 +18,9 @@
 enum { K = 3, CRAWLS = 3, ORDERS = 2, COLUMNS = 4, PART = 4, PIECES = 4096 };
 #define M 2.0
 
-const char *const lab_delay_rows[] = {"by 1 crawl or more", "by 2 crawls or more", "by 3 crawls or more", NULL};
-const char *const lab_delay_columns[] = {"same order", "other order", "last tenth, same order",
-                                         "last tenth, other order", NULL};
+static const char *const delay_rows[] = {"by 1 crawl or more", "by 2 crawls or more", "by 3 crawls or more", NULL};
+static const char *const delay_columns[] = {"same order", "other order", "last tenth, same order",
+                                            "last tenth, other order", NULL};
 
 /* Memory for one order: hits[i] belongs to the URL that the first crawl meets as number i. */
 typedef struct desk {
@@ -112,7 +112,7 @@ static int measure_order(const lab_settings *settings, uint64_t run, bool shuffl
     return code;
 }
 
-int lab_delay_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_delay(const lab_settings *settings, uint64_t run, double *numbers)
 {
     LAB_TRY(measure_order(settings, run, false, numbers));
     return measure_order(settings, run, true, numbers);
@@ -144,7 +144,7 @@ static lab_theory other_order(double n, double first, unsigned crawls)
     return met;
 }
 
-void lab_delay_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_delay(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t urls = lab_further_urls(cell->settings, PART);
     double n = (double)urls, first = cell->column < ORDERS ? 0 : (double)last_tenth(urls);
@@ -152,3 +152,9 @@ void lab_delay_judge(const lab_cell *cell, lab_entry *entry)
     lab_theory theory = cell->column % ORDERS == 0 ? stretch(n, first, crawls) : other_order(n, first, crawls);
     lab_entry_count(entry, cell->numbers, theory, 100);
 }
+
+LAB_STUDY(further_delay, "further-delay", "Temporal strategy, incremental: which pages wait, and for how many crawls",
+          "the thesis, sections 4.2 and 5.7.1",
+          "n is a quarter of the URLs. Jenkins, salted, k = 3, M = 2.0. The last tenth: pages that the first crawl "
+          "meets last.",
+          "%", delay_rows, delay_columns, .measure = measure_delay, .judge = judge_delay);

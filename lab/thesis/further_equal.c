@@ -17,21 +17,21 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[] = {{3, 2.0}, {3, 4.0}, {4, 3.0}, {6, 2.0}, {8, 1.5}, {12, 1.0}};
-const char *const lab_equal_rows[] = {"3 HF, 2.0 M: 6 bits",
-                                      "3 HF, 4.0 M: 12 bits",
-                                      "4 HF, 3.0 M: 12 bits",
-                                      "6 HF, 2.0 M: 12 bits",
-                                      "8 HF, 1.5 M: 12 bits",
-                                      "12 HF, 1.0 M: 12 bits",
-                                      NULL};
-const char *const lab_equal_columns[] = {"FP", NULL};
-const char *const lab_equal_time_columns[] = {"salted, add",
-                                              "salted, look up known",
-                                              "salted, look up new",
-                                              "derived, add",
-                                              "derived, look up known",
-                                              "derived, look up new",
-                                              NULL};
+static const char *const equal_rows[] = {"3 HF, 2.0 M: 6 bits",
+                                         "3 HF, 4.0 M: 12 bits",
+                                         "4 HF, 3.0 M: 12 bits",
+                                         "6 HF, 2.0 M: 12 bits",
+                                         "8 HF, 1.5 M: 12 bits",
+                                         "12 HF, 1.0 M: 12 bits",
+                                         NULL};
+static const char *const equal_columns[] = {"FP", NULL};
+static const char *const equal_time_columns[] = {"salted, add",
+                                                 "salted, look up known",
+                                                 "salted, look up new",
+                                                 "derived, add",
+                                                 "derived, look up known",
+                                                 "derived, look up new",
+                                                 NULL};
 enum { SHAPES = sizeof shapes / sizeof *shapes, DEEDS = 3, WAYS = 2 };
 
 static int make(vidi_set **set, const shape *shape, bool salted, const lab_settings *settings, uint64_t run, uint64_t n)
@@ -42,7 +42,7 @@ static int make(vidi_set **set, const shape *shape, bool salted, const lab_setti
     return lab_set_make(set, settings, run, "classic", params, n);
 }
 
-int lab_equal_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_equal(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_texts texts;
     uint64_t n = lab_further_urls(settings, PART);
@@ -61,7 +61,7 @@ int lab_equal_measure(const lab_settings *settings, uint64_t run, double *number
     return code < 0 ? (int)code : VIDI_OK;
 }
 
-void lab_equal_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_equal(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t n = lab_further_urls(cell->settings, PART);
     const shape *shape = &shapes[cell->row];
@@ -92,7 +92,7 @@ static int time_deeds(vidi_set *set, const lab_texts *texts, double *numbers)
     return VIDI_OK;
 }
 
-int lab_equal_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_equal_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_texts texts;
     uint64_t n = lab_further_urls(settings, TIME_PART);
@@ -107,3 +107,13 @@ int lab_equal_time_measure(const lab_settings *settings, uint64_t run, double *n
     lab_texts_free(&texts);
     return code;
 }
+
+LAB_STUDY(further_equal_bits, "further-equal-bits",
+          "More hash functions or a larger M, at equal memory, non-incremental", "the thesis, sections 5.6.2 and 6.1",
+          "n is a quarter of the URLs. The first row has 6 bits per URL; the others spend twice as many on M or on k.",
+          "%", equal_rows, equal_columns, .measure = measure_equal, .judge = judge_equal);
+
+LAB_STUDY(further_equal_bits_time, "further-equal-bits-time",
+          "More hash functions or a larger M, at equal memory: time", "the thesis, sections 5.6.2 and 6.1",
+          "A twentieth of the URLs. Jenkins with k salts, as in the thesis, or k values derived from one hash.",
+          "ns per URL", equal_rows, equal_time_columns, .timed = true, .runs_most = 10, .measure = measure_equal_time);

@@ -16,11 +16,11 @@ enum { K = 3, PART = 10, TIME_PART = 250, BATCH = LAB_BATCH_MAX };
 #define PARAMS "k=3,M=2.0,mode=salted,hash=jenkins"
 
 static const unsigned counts[] = {1, 2, 3};
-const char *const lab_processes_rows[] = {"1 process", "2 processes", "3 processes", NULL};
-const char *const lab_processes_columns[] = {"one set", "processes", "answers that differ", NULL};
-const char *const lab_processes_exchange_rows[] = {"1 member", "2 members", "3 members", NULL};
-const char *const lab_processes_ways[] = {"one set, 1 URL at a time", "one set, 4096 URLs at a time",
-                                          "processes, 1 URL at a time", "processes, 4096 URLs at a time", NULL};
+static const char *const processes_rows[] = {"1 process", "2 processes", "3 processes", NULL};
+static const char *const processes_columns[] = {"one set", "processes", "answers that differ", NULL};
+static const char *const processes_exchange_rows[] = {"1 member", "2 members", "3 members", NULL};
+static const char *const processes_ways[] = {"one set, 1 URL at a time", "one set, 4096 URLs at a time",
+                                             "processes, 1 URL at a time", "processes, 4096 URLs at a time", NULL};
 enum { COUNTS = sizeof counts / sizeof *counts, WAYS = 4, COLUMNS = 3 };
 
 /* The same members twice: in one set and in processes. */
@@ -101,7 +101,7 @@ static int measure_count(const lab_settings *settings, uint64_t run, unsigned co
     return code < 0 ? code : ended;
 }
 
-int lab_processes_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_processes(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_texts texts;
     int code = lab_texts_make(&texts, settings, run, 0, 2 * lab_further_urls(settings, PART));
@@ -111,7 +111,7 @@ int lab_processes_measure(const lab_settings *settings, uint64_t run, double *nu
     return code;
 }
 
-void lab_processes_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_processes(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t n = lab_further_urls(cell->settings, PART);
     lab_theory theory = {.asked = 2 * (double)n}; /* no answer may differ */
@@ -159,7 +159,7 @@ static int measure_costs(const lab_settings *settings, uint64_t run, cost costs[
     return code;
 }
 
-int lab_processes_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_processes_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
     cost costs[COUNTS * WAYS] = {{0, 0}};
     LAB_TRY(measure_costs(settings, run, costs));
@@ -168,7 +168,7 @@ int lab_processes_time_measure(const lab_settings *settings, uint64_t run, doubl
     return VIDI_OK;
 }
 
-int lab_processes_messages_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_processes_messages(const lab_settings *settings, uint64_t run, double *numbers)
 {
     cost costs[COUNTS * WAYS] = {{0, 0}};
     LAB_TRY(measure_costs(settings, run, costs));
@@ -178,10 +178,27 @@ int lab_processes_messages_measure(const lab_settings *settings, uint64_t run, d
 }
 
 /* Theory: one request and one answer for each member and batch. */
-void lab_processes_messages_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_processes_messages(const lab_cell *cell, lab_entry *entry)
 {
     double n = (double)lab_further_urls(cell->settings, TIME_PART), batches = cell->column % 2 ? ceil(n / BATCH) : n;
     entry->theory = cell->column < 2 ? 0 : 2 * counts[cell->row] * batches / n;
     if (fabs(entry->measured - entry->theory) > 1e-9)
         entry->verdict = LAB_FAILS;
 }
+
+LAB_STUDY(further_processes, "further-processes", "Spatial strategy split over processes, non-incremental",
+          "the thesis, section 6.4",
+          "n is a tenth of the URLs. Jenkins, salted, k = 3, M = 2.0 a member. Differing answers are counted in "
+          "adds and lookups.",
+          "%", processes_rows, processes_columns, .timed = true, /* fork needs that no other thread runs */
+          .measure = measure_processes, .judge = judge_processes);
+
+LAB_STUDY(further_processes_time, "further-processes-time", "Spatial strategy split over processes: time of a lookup",
+          "the thesis, section 6.4",
+          "All members are queried, in one set, and in processes on this machine over sockets.", "microseconds per URL",
+          processes_exchange_rows, processes_ways, .timed = true, .runs_most = 5, .measure = measure_processes_time);
+
+LAB_STUDY(further_processes_messages, "further-processes-messages", "Spatial strategy split over processes: messages",
+          "the thesis, section 6.4", "Requests and answers between the deciding process and the members.",
+          "messages per URL", processes_exchange_rows, processes_ways, .timed = true, .runs_most = 1,
+          .measure = measure_processes_messages, .judge = judge_processes_messages);

@@ -24,18 +24,18 @@ typedef struct plan {
 
 static const plan plans[] = {{0.25, 1},    {0.5, 1},    {1, 1},    {2, 1},    {4, 1},
                              {0.25, 1.25}, {0.5, 1.25}, {1, 1.25}, {2, 1.25}, {4, 1.25}};
-const char *const lab_revisit_rows[] = {"first for 0.25 n, headroom 1",
-                                        "first for 0.5 n, headroom 1",
-                                        "first for n, headroom 1",
-                                        "first for 2 n, headroom 1",
-                                        "first for 4 n, headroom 1",
-                                        "first for 0.25 n, headroom 1.25",
-                                        "first for 0.5 n, headroom 1.25",
-                                        "first for n, headroom 1.25",
-                                        "first for 2 n, headroom 1.25",
-                                        "first for 4 n, headroom 1.25",
-                                        NULL};
-const char *const lab_revisit_columns[] = {"crawl 1", "crawl 2", "crawl 3", "crawl 4", NULL};
+static const char *const revisit_rows[] = {"first for 0.25 n, headroom 1",
+                                           "first for 0.5 n, headroom 1",
+                                           "first for n, headroom 1",
+                                           "first for 2 n, headroom 1",
+                                           "first for 4 n, headroom 1",
+                                           "first for 0.25 n, headroom 1.25",
+                                           "first for 0.5 n, headroom 1.25",
+                                           "first for n, headroom 1.25",
+                                           "first for 2 n, headroom 1.25",
+                                           "first for 4 n, headroom 1.25",
+                                           NULL};
+static const char *const revisit_columns[] = {"crawl 1", "crawl 2", "crawl 3", "crawl 4", NULL};
 enum { PLANS = sizeof plans / sizeof *plans };
 
 static uint64_t first_capacity(const plan *plan, uint64_t n)
@@ -71,7 +71,7 @@ static int crawl(vidi_set *set, const lab_texts *texts, double *numbers)
     return VIDI_OK;
 }
 
-int lab_revisit_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_revisit(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_texts texts;
     uint64_t n = lab_further_urls(settings, PART);
@@ -102,7 +102,7 @@ static lab_theory with_capacity(theory_of *of, uint64_t n, double capacity, doub
     return theory;
 }
 
-void lab_revisit_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_revisit(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t n = lab_further_urls(cell->settings, PART);
     double headroom = plans[cell->row].headroom, capacity = (double)first_capacity(&plans[cell->row], n), variance = 0;
@@ -114,3 +114,10 @@ void lab_revisit_judge(const lab_cell *cell, lab_entry *entry)
     lab_theory theory = with_capacity(lab_filter_theory, n, capacity, variance);
     lab_entry_count(entry, cell->numbers, theory, 100);
 }
+
+LAB_STUDY(further_revisit, "further-revisit", "Revisits sized from the last count, non-incremental",
+          "the thesis, section 7.2.1",
+          "n is an eighth of the URLs, k = 4, M = 1.5. Each crawl after the first is sized for the number of URLs "
+          "that were new to the previous one, times the headroom.",
+          "%", revisit_rows, revisit_columns, .plot = {.x = "crawl", .y = "false positives (%)", .log_y = true},
+          .measure = measure_revisit, .judge = judge_revisit);

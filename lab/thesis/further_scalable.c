@@ -24,11 +24,11 @@ typedef struct setup {
 } setup;
 
 static const setup setups[] = {{false, 1}, {false, 2}, {false, 10}, {true, 2}, {true, 10}};
-const char *const lab_scalable_rows[] = {"classic, for n URLs",          "classic, for half of n",
-                                         "classic, for a tenth of n",    "scalable, first stage half of n",
-                                         "scalable, first stage n / 10", NULL};
-const char *const lab_scalable_columns[] = {"first crawl", "both crawls", NULL};
-const char *const lab_scalable_memory_columns[] = {"bits per URL", NULL};
+static const char *const scalable_rows[] = {"classic, for n URLs",          "classic, for half of n",
+                                            "classic, for a tenth of n",    "scalable, first stage half of n",
+                                            "scalable, first stage n / 10", NULL};
+static const char *const scalable_columns[] = {"first crawl", "both crawls", NULL};
+static const char *const scalable_memory_columns[] = {"bits per URL", NULL};
 enum { SETUPS = sizeof setups / sizeof *setups };
 
 static uint64_t capacity_of(const setup *setup, uint64_t n)
@@ -94,7 +94,7 @@ static int measure_setup(const setup *setup, const lab_settings *settings, uint6
     return code;
 }
 
-int lab_scalable_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_scalable(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_texts texts;
     uint64_t n = lab_further_urls(settings, PART);
@@ -119,7 +119,7 @@ static int measure_memory(const setup *setup, const lab_settings *settings, uint
     return code < 0 ? (int)code : VIDI_OK;
 }
 
-int lab_scalable_memory_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_scalable_memory(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_texts texts;
     int code = lab_texts_make(&texts, settings, run, 0, lab_further_urls(settings, PART));
@@ -131,7 +131,7 @@ int lab_scalable_memory_measure(const lab_settings *settings, uint64_t run, doub
 
 /* ---- theory ---- */
 
-void lab_scalable_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_scalable(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t n = lab_further_urls(cell->settings, PART), capacity = capacity_of(&setups[cell->row], n);
     double asked = (double)n;
@@ -139,8 +139,18 @@ void lab_scalable_judge(const lab_cell *cell, lab_entry *entry)
                                                 : lab_chance_of(n, lab_bits((double)capacity, K, M), K);
     lab_chance all = one;
     if (cell->column == 1)
-        all =
-            (lab_chance){one.mean * one.mean, 2 * one.mean * one.mean * one.variance + one.variance * one.variance};
+        all = (lab_chance){one.mean * one.mean, 2 * one.mean * one.mean * one.variance + one.variance * one.variance};
     double variance = asked * all.mean * (1 - all.mean) + asked * (asked - 1) * all.variance;
     lab_entry_count(entry, cell->numbers, (lab_theory){asked * all.mean, variance, asked}, 100);
 }
+
+LAB_STUDY(further_scalable, "further-scalable", "Temporal strategy with a filter that grows, non-incremental",
+          "the thesis, section 7.2.1",
+          "n is a quarter of the URLs. classic: k = 4, M = 1.5, which is 5.6 % for n URLs; scalable: made to keep "
+          "5.6 %.",
+          "%", scalable_rows, scalable_columns, .measure = measure_scalable, .judge = judge_scalable);
+
+LAB_STUDY(further_scalable_memory, "further-scalable-memory", "Temporal strategy with a filter that grows: memory",
+          "the thesis, section 7.2.1",
+          "The sets of further-scalable after n URLs, including room that the last stage still has.", "bits per URL",
+          scalable_rows, scalable_memory_columns, .runs_most = 1, .measure = measure_scalable_memory);

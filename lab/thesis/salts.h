@@ -23,17 +23,4 @@ typedef enum lab_salt_place {
 void lab_salted_values(lab_salted_function function, lab_salt_place place, const unsigned char (*salts)[LAB_SALT_BYTES],
                        unsigned k, vidi_str url, uint32_t *values);
 
-/* ---- the parts of the experiments, which costs_experiments.c lists ---- */
-
-/* salts_place.c: false positives with salts before and after the URL. */
-extern const char *const lab_salt_rows[], *const lab_salt_columns[];
-lab_measure_run lab_salt_measure;
-lab_judge_entry lab_salt_judge;
-
-/* salts_time.c: time of salted values, and of the thesis's four hash functions. */
-extern const char *const lab_salt_time_rows[], *const lab_salt_time_columns[];
-extern const char *const lab_hash_time_rows[], *const lab_hash_time_columns[];
-lab_measure_run lab_salt_time_measure, lab_hash_time_measure;
-lab_judge_entry lab_salt_time_judge;
-
 #endif

@@ -24,9 +24,9 @@
 
 enum { PART = 4, SIZES = 2, PLACES = 2, FUNCTIONS = 3, GROUP = 64, K_FEW = 3, K_MANY = 8 };
 
-const char *const lab_salt_rows[] = {"Jenkins", "MurmurHash", "one-at-a-time", NULL};
-const char *const lab_salt_columns[] = {"3 HF, 2.0 M, salt before", "3 HF, 2.0 M, salt after",
-                                        "8 HF, 5.0 M, salt before", "8 HF, 5.0 M, salt after", NULL};
+static const char *const salt_rows[] = {"Jenkins", "MurmurHash", "one-at-a-time", NULL};
+static const char *const salt_columns[] = {"3 HF, 2.0 M, salt before", "3 HF, 2.0 M, salt after",
+                                           "8 HF, 5.0 M, salt before", "8 HF, 5.0 M, salt after", NULL};
 
 static const char *const names[FUNCTIONS] = {"jenkins", "murmur2", "oaat"};
 static const char *const places[PLACES] = {"prefix", "suffix"};
@@ -100,7 +100,7 @@ static int measure_place(const lab_texts *texts, const lab_settings *settings, u
     return code;
 }
 
-int lab_salt_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_salt(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_texts texts;
     int code = lab_texts_make(&texts, settings, run, 0, 2 * lab_urls_part(settings, PART, 1));
@@ -168,7 +168,7 @@ static double twin_probability(unsigned function, unsigned place, const lab_sett
     return function == 1 ? any * equal_endings(settings, n) : any;
 }
 
-void lab_salt_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_salt(const lab_cell *cell, lab_entry *entry)
 {
     uint64_t n = lab_urls_part(cell->settings, PART, 1);
     unsigned k = functions_of[cell->column / PLACES];
@@ -179,3 +179,9 @@ void lab_salt_judge(const lab_cell *cell, lab_entry *entry)
     theory.variance += twins;
     lab_entry_count(entry, cell->numbers, theory, 100);
 }
+
+LAB_STUDY(thesis_salt_place, "thesis-salt-place", "Salts before and after the URL, non-incremental",
+          "the thesis, sections 1.5 and 4.1",
+          "A quarter of the URLs. Theory: with salts after the URL, URLs with the same 32-bit state collide for "
+          "every salt; one-at-a-time, which is not the thesis's, reads byte by byte.",
+          "%", salt_rows, salt_columns, .runs_most = 40, .measure = measure_salt, .judge = judge_salt);

@@ -16,13 +16,13 @@
 
 enum { TURNS = 5, PART = 50, URLS_LEAST = 500, FUNCTIONS = 4, SALTINGS = 2, SHAPES = 4, PLACES = 3, SALTS_MOST = 8 };
 
-const char *const lab_hash_time_rows[] = {"Jenkins", "MurmurHash", "MD5", "SHA-1", NULL};
-const char *const lab_hash_time_columns[] = {"URL alone", "salt and URL", NULL};
+static const char *const hash_time_rows[] = {"Jenkins", "MurmurHash", "MD5", "SHA-1", NULL};
+static const char *const hash_time_columns[] = {"URL alone", "salt and URL", NULL};
 static const char *const names[FUNCTIONS] = {"jenkins", "murmur2", "md5", "sha1"};
 
-const char *const lab_salt_time_rows[] = {"Jenkins, 3 HF", "Jenkins, 8 HF", "MurmurHash, 3 HF", "MurmurHash, 8 HF",
-                                          NULL};
-const char *const lab_salt_time_columns[] = {"salt before", "salt after", "salt after, URL hashed once", NULL};
+static const char *const salt_time_rows[] = {"Jenkins, 3 HF", "Jenkins, 8 HF", "MurmurHash, 3 HF", "MurmurHash, 8 HF",
+                                             NULL};
+static const char *const salt_time_columns[] = {"salt before", "salt after", "salt after, URL hashed once", NULL};
 static const struct shape {
     lab_salted_function function;
     unsigned k;
@@ -81,13 +81,13 @@ static int take_times(const lab_settings *settings, uint64_t run, time_cell *wor
     return code;
 }
 
-int lab_hash_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_hash_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
     return take_times(settings, run, hash_urls, FUNCTIONS * SALTINGS, numbers);
 }
 
 /* Divided by the first column. */
-int lab_salt_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_salt_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
     LAB_TRY(take_times(settings, run, salt_urls, SHAPES * PLACES, numbers));
     for (unsigned i = 0; i < SHAPES * PLACES; i += PLACES)
@@ -97,7 +97,7 @@ int lab_salt_time_measure(const lab_settings *settings, uint64_t run, double *nu
 }
 
 /* Counts the bytes that are read: k (L + 24), but L + 24 k if the URL is read once; L is the mean length of a URL. */
-void lab_salt_time_judge(const lab_cell *cell, lab_entry *entry)
+static void judge_salt_time(const lab_cell *cell, lab_entry *entry)
 {
     enum { URLS = 1000 };
     double k = shapes[cell->row].k, length = 0;
@@ -107,3 +107,16 @@ void lab_salt_time_judge(const lab_cell *cell, lab_entry *entry)
     entry->theory =
         cell->column == LAB_SALT_AFTER_ONCE ? (length + k * LAB_SALT_BYTES) / (k * (length + LAB_SALT_BYTES)) : 1;
 }
+
+LAB_STUDY(thesis_hash_time, "thesis-hash-time", "Time of the four hash functions", "the thesis, sections 5.4 and 5.4.3",
+          "A fiftieth of the URLs. The thesis discards MD5 and SHA-1 because they take longer, but prints no times. "
+          "Ours are OpenSSL's, which use the processor's instructions for SHA-1 if it has them.",
+          "ns per value", hash_time_rows, hash_time_columns, .timed = true, .runs_most = 15,
+          .needs = "jenkins+murmur2+md5+sha1", .measure = measure_hash_time);
+
+LAB_STUDY(thesis_salt_place_time, "thesis-salt-place-time", "Salts before and after the URL: time",
+          "the thesis, sections 1.5 and 4.1",
+          "A fiftieth of the URLs. If salts come after the URL, what was computed of the URL serves for all of "
+          "them. Theory counts the bytes that are read, and leaves out what each value costs besides.",
+          "times the salt before", salt_time_rows, salt_time_columns, .timed = true, .runs_most = 15,
+          .measure = measure_salt_time, .judge = judge_salt_time);

@@ -12,7 +12,9 @@ static double *one_run_of(const char *id, const lab_settings *settings)
 {
     const lab_study *study = study_of(id);
     double *numbers = calloc(cells_of(study), sizeof *numbers);
-    check(numbers && study->measure(settings, 0, numbers) == 0, "%s: %s", id, vidi_message());
+    lab_settings own = *settings;
+    own.study = study;
+    check(numbers && study->measure(&own, 0, numbers) == 0, "%s: %s", id, vidi_message());
     return numbers;
 }
 

@@ -163,6 +163,7 @@ static void runs_come_out_as_theory_says(void **state)
         size_t cells = cells_of(study), columns = lab_study_columns(study);
         double *numbers = calloc(RUNS * cells, sizeof *numbers), squares = 0, judged = 0;
         assert_non_null(numbers);
+        settings.study = study;
         for (uint64_t run = 0; run < RUNS; run++)
             assert_int_equal(study->measure(&settings, run, numbers + run * cells), 0);
         for (size_t cell = 0; cell < cells; cell++) {
@@ -338,8 +339,9 @@ static void the_recommendation_follows_the_figures(void **state)
     size_t count = 0;
     (void)state;
     for (size_t i = 0; i < 4; i++)
-        for (size_t j = 0; lab_revisits_policies[j]; j++)
-            figures[count++] = (made_figure){tables[i], lab_revisits_policies[j], "20 crawls", j == 4 ? 45000 : 4070};
+        for (size_t j = 0; study_of("revisits-churn-10")->rows[j]; j++)
+            figures[count++] =
+                (made_figure){tables[i], study_of("revisits-churn-10")->rows[j], "20 crawls", j == 4 ? 45000 : 4070};
     figures[count] = (made_figure){.table = NULL};
     assert_int_equal(judged("revisits-best", figures), LAB_HOLDS);
     figures[7].measured = 2000;

@@ -109,13 +109,16 @@ static void few_urls_do_no_harm(void **state)
 {
     lab_settings few = {.urls = 1000, .runs = 1, .seed = 2, .threads = 1};
     (void)state;
-    for (const lab_study *study = lab_further_studies; study->id; study++) {
+    const lab_study *study;
+    for (size_t i = 0; (study = lab_study_at(i)); i++) {
+        if (strncmp(study->id, "further-", strlen("further-")) != 0)
+            continue;
         lab_numbers numbers = numbers_of(study->id, &few);
         lab_table table = table_from(&numbers);
         none_fails(&table);
-        for (size_t i = 0; i < table.rows * table.columns; i++)
-            check(!isinf(table.entries[i].measured), "%s: %s, %s", study->id, table.entries[i].row,
-                  table.entries[i].column);
+        for (size_t j = 0; j < table.rows * table.columns; j++)
+            check(!isinf(table.entries[j].measured), "%s: %s, %s", study->id, table.entries[j].row,
+                  table.entries[j].column);
         lab_table_free(&table);
         lab_numbers_free(&numbers);
     }
