@@ -118,11 +118,9 @@ typedef int deed(vidi_set *set, bench *bench, double *numbers);
 
 static int with_set(deed *deed, bench *bench, unsigned width, double *numbers)
 {
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     LAB_TRY(make_set(&set, bench, "counting", width));
-    int code = deed(set, bench, numbers);
-    vidi_close(set);
-    return code;
+    return deed(set, bench, numbers);
 }
 
 /* The memory of a filter with as many bits. */

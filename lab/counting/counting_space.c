@@ -33,17 +33,13 @@ static int take(double *bits, const char *kind, const char *params, const lab_se
     uint64_t n = lab_counting_urls(settings);
     char url[LAB_URL_ROOM];
     vidi_stats stats = {.size = sizeof stats};
-    vidi_set *set;
-    int code = lab_set_make(&set, settings, run, kind, params, n);
-    if (code < 0)
-        return code;
-    for (uint64_t i = 0; i < n && code >= 0; i++)
-        code = vidi_add(set, lab_url_text(url, settings, run, i));
-    if (code >= 0)
-        code = vidi_stat(set, &stats);
-    vidi_close(set);
+    LAB_OWN(lab_close) vidi_set *set = NULL;
+    LAB_TRY(lab_set_make(&set, settings, run, kind, params, n));
+    for (uint64_t i = 0; i < n; i++)
+        LAB_TRY(vidi_add(set, lab_url_text(url, settings, run, i)));
+    LAB_TRY(vidi_stat(set, &stats));
     *bits = 8 * (double)stats.bytes / (double)n;
-    return code < 0 ? code : VIDI_OK;
+    return VIDI_OK;
 }
 
 static int plan(double *bits, double rate, uint64_t n)

@@ -45,18 +45,15 @@ typedef struct stream {
 
 static int make_stream(stream *stream, const lab_settings *settings, uint64_t run, uint64_t count)
 {
-    uint32_t *order = malloc(2 * count * sizeof *order);
+    LAB_OWN(lab_release) uint32_t *order = malloc(2 * count * sizeof *order);
     *stream = (struct stream){.steps = malloc(2 * count * sizeof *stream->steps), .count = count};
-    int code = order && stream->steps
-                   ? lab_texts_make(&stream->texts, settings, run, 0, count)
-                   : lab_fail(VIDI_EMEMORY, "no memory for a stream of %llu URLs", (unsigned long long)count);
-    if (code == VIDI_OK) {
-        lab_shuffle(order, 2 * count, settings->seed, run, 1);
-        for (uint64_t i = 0; i < 2 * count; i++)
-            stream->steps[i] = stream->texts.urls[order[i] % count];
-    }
-    free(order);
-    return code;
+    LAB_TRY(order && stream->steps
+                ? lab_texts_make(&stream->texts, settings, run, 0, count)
+                : lab_fail(VIDI_EMEMORY, "no memory for a stream of %llu URLs", (unsigned long long)count));
+    lab_shuffle(order, 2 * count, settings->seed, run, 1);
+    for (uint64_t i = 0; i < 2 * count; i++)
+        stream->steps[i] = stream->texts.urls[order[i] % count];
+    return VIDI_OK;
 }
 
 static void free_stream(stream *stream)
@@ -190,16 +187,14 @@ static int measure_set(const lab_settings *settings, uint64_t run, size_t row, c
                        double *bytes)
 {
     vidi_stats stats = {.size = sizeof stats};
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     double adds = 0;
     LAB_TRY(make_set(&set, settings, run, row, stream->count));
-    int code = lab_texts_time_adds(set, stream->steps, 2 * stream->count, &adds);
-    if (code == VIDI_OK)
-        code = vidi_stat(set, &stats);
-    vidi_close(set);
+    LAB_TRY(lab_texts_time_adds(set, stream->steps, 2 * stream->count, &adds));
+    LAB_TRY(vidi_stat(set, &stats));
     *time = adds / (double)(2 * stream->count);
     *bytes = (double)stats.bytes;
-    return code;
+    return VIDI_OK;
 }
 
 /* ---- tables ---- */

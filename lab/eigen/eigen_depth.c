@@ -120,19 +120,17 @@ static int measure_row(bench *bench, const crawl *crawl, const char *hash, doubl
 static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     const char *hash = settings->study == &lab_study_eigen_fig_5_oaat ? "oaat" : "sip13";
-    bench *bench = calloc(1, sizeof *bench);
-    int code = VIDI_OK;
+    LAB_OWN(lab_release) bench *bench = calloc(1, sizeof *bench);
     if (!bench)
         return lab_fail(VIDI_EMEMORY, "no memory for a batch of URLs");
     bench->settings = settings;
     bench->run = run;
     bench->n = lab_eigen_urls(settings);
-    for (size_t i = 0; i < lab_study_rows(settings->study) && code == VIDI_OK; i++) {
+    for (size_t i = 0; i < lab_study_rows(settings->study); i++) {
         crawl crawl = crawl_of(settings->study, i);
-        code = measure_row(bench, &crawl, hash, numbers + i * FILTERS);
+        LAB_TRY(measure_row(bench, &crawl, hash, numbers + i * FILTERS));
     }
-    free(bench);
-    return code;
+    return VIDI_OK;
 }
 
 /* ---- judging ---- */

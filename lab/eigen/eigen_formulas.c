@@ -58,17 +58,13 @@ static int deed_on_all(vidi_set *set, const lab_settings *settings, uint64_t run
 
 static int try_filter(outcome *outcome, const lab_eigen_filter *filter, const lab_settings *settings, uint64_t run)
 {
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     double ignored = 0;
     LAB_TRY(lab_eigen_make(&set, filter, "sip13", settings, run, lab_eigen_urls(settings)));
-    int code = deed_on_all(set, settings, run, false, &ignored);
-    if (code == VIDI_OK)
-        code = deed_on_all(set, settings, run, true, &outcome->seen);
+    LAB_TRY(deed_on_all(set, settings, run, false, &ignored));
+    LAB_TRY(deed_on_all(set, settings, run, true, &outcome->seen));
     outcome->stats.size = sizeof outcome->stats;
-    if (code == VIDI_OK)
-        code = vidi_stat(set, &outcome->stats);
-    vidi_close(set);
-    return code;
+    return vidi_stat(set, &outcome->stats);
 }
 
 /* Set bits of the second region: those of both minus those of the first, whose share follows from the error rate. */

@@ -124,19 +124,19 @@ static int measure_amount(bench *bench, const amount *amount, double *numbers)
 
 static int measure_growth(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    bench *bench = calloc(1, sizeof *bench);
-    int code = bench ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for a batch of URLs");
-    for (size_t row = 0; growth_rows[row] && code == VIDI_OK; row++) {
+    LAB_OWN(lab_release) bench *bench = calloc(1, sizeof *bench);
+    LAB_TRY(bench ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for a batch of URLs"));
+    for (size_t row = 0; growth_rows[row]; row++) {
         memset(bench, 0, sizeof *bench);
         memset(numbers + row * COLUMNS, 0, COLUMNS * sizeof *numbers);
         bench->settings = settings;
         bench->run = run;
-        code = measure_amount(bench, &amounts[row], numbers + row * COLUMNS);
+        int code = measure_amount(bench, &amounts[row], numbers + row * COLUMNS);
         for (size_t f = 0; f < FILTERS; f++)
             vidi_close(bench->sets[f]);
+        LAB_TRY(code);
     }
-    free(bench);
-    return code;
+    return VIDI_OK;
 }
 
 /* ---- theory ---- */

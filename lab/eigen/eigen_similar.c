@@ -125,17 +125,15 @@ static int hash_column(const lab_settings *settings, uint64_t run, bool one_site
 static int measure_shifts(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = settings->urls;
-    int code = VIDI_OK;
-    uint32_t *values = malloc((FUNCTIONS + 1) * n * sizeof *values + 1);
+    LAB_OWN(lab_release) uint32_t *values = malloc((FUNCTIONS + 1) * n * sizeof *values + 1);
     if (!values)
         return lab_fail(VIDI_EMEMORY, "no memory for the values of %llu URLs", (unsigned long long)n);
-    for (size_t column = 0; column < COLUMNS && code == VIDI_OK; column++) {
-        code = hash_column(settings, run, column == ONE_SITE, values);
-        for (size_t f = 0; f < FUNCTIONS && code == VIDI_OK; f++)
+    for (size_t column = 0; column < COLUMNS; column++) {
+        LAB_TRY(hash_column(settings, run, column == ONE_SITE, values));
+        for (size_t f = 0; f < FUNCTIONS; f++)
             numbers[f * COLUMNS + column] = equal_pairs(values + f * n, values + FUNCTIONS * n, n);
     }
-    free(values);
-    return code;
+    return VIDI_OK;
 }
 
 /*
@@ -215,20 +213,19 @@ static int fill_and_ask(bench *bench, const lab_settings *settings, uint64_t run
 
 static int measure_similar(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    bench *bench = calloc(1, sizeof *bench);
-    int code = VIDI_OK;
+    LAB_OWN(lab_release) bench *bench = calloc(1, sizeof *bench);
     if (!bench)
         return lab_fail(VIDI_EMEMORY, "no memory for a batch of URLs");
     memset(numbers, 0, HASHES * COLUMNS * sizeof *numbers);
-    for (size_t column = 0; column < COLUMNS && code == VIDI_OK; column++) {
-        code = fill_and_ask(bench, settings, run, column, numbers);
+    for (size_t column = 0; column < COLUMNS; column++) {
+        int code = fill_and_ask(bench, settings, run, column, numbers);
         for (size_t h = 0; h < HASHES; h++) {
             vidi_close(bench->sets[h]);
             bench->sets[h] = NULL;
         }
+        LAB_TRY(code);
     }
-    free(bench);
-    return code;
+    return VIDI_OK;
 }
 
 static void judge_similar(const lab_cell *cell, lab_entry *entry)

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "lab/engine/kept_runs.h"
 #include "lab/judge/theory.h"
@@ -37,6 +38,23 @@ int lab_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
         if (lab_code < 0)                                                                                              \
             return lab_code;                                                                                           \
     } while (0)
+
+/*
+ * Before the declaration of a variable: `release` gets its address when its block ends, however that happens. So LAB_TRY
+ * may leave the block at any time, once the variable has a value that can be released.
+ */
+#define LAB_OWN(release) __attribute__((cleanup(release)))
+
+static inline void lab_close(vidi_set **set)
+{
+    vidi_close(*set);
+}
+
+/* Of memory: the address of a pointer to it. */
+static inline void lab_release(void *pointer)
+{
+    free(*(void **)pointer);
+}
 
 /* ---- settings ---- */
 

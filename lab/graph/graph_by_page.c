@@ -109,16 +109,13 @@ static void count_classes(const lab_scene *scene, const uint32_t *values, const 
 static int measure_order(lab_scene *scene, const uint32_t *values, lab_order order, double *numbers)
 {
     lab_graph_filter filter = LAB_GRAPH_USUAL;
-    lab_crawl crawl;
+    LAB_OWN(lab_crawl_free) lab_crawl crawl = {0};
     double told;
     LAB_TRY(lab_scene_exact(scene, order));
-    int code = lab_crawl_filtered(&crawl, scene->graph, order, filter, scene->settings, scene->run, &told);
-    if (code == VIDI_OK) {
-        lab_graph_expect(scene->dominator, &scene->exact[order], filter, scene->graph->pages, scene->reached);
-        count_classes(scene, values, &crawl, order, numbers);
-    }
-    lab_crawl_free(&crawl);
-    return code;
+    LAB_TRY(lab_crawl_filtered(&crawl, scene->graph, order, filter, scene->settings, scene->run, &told));
+    lab_graph_expect(scene->dominator, &scene->exact[order], filter, scene->graph->pages, scene->reached);
+    count_classes(scene, values, &crawl, order, numbers);
+    return VIDI_OK;
 }
 
 static int measure_by_page(const lab_settings *settings, uint64_t run, double *numbers)

@@ -33,18 +33,15 @@ static void count_tenths(const lab_crawl *crawl, size_t order, double *numbers)
 
 static int measure_by_tenth(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_graph graph;
+    LAB_OWN(lab_graph_clear) lab_graph graph = {0};
     double told;
-    int code = lab_graph_synthetic(&graph, &usual, lab_scene_pages(settings, &usual), settings, run);
-    for (size_t order = 0; order < LAB_ORDERS && code == VIDI_OK; order++) {
-        lab_crawl crawl;
-        code = lab_crawl_filtered(&crawl, &graph, (lab_order)order, LAB_GRAPH_USUAL, settings, run, &told);
-        if (code == VIDI_OK)
-            count_tenths(&crawl, order, numbers);
-        lab_crawl_free(&crawl);
+    LAB_TRY(lab_graph_synthetic(&graph, &usual, lab_scene_pages(settings, &usual), settings, run));
+    for (size_t order = 0; order < LAB_ORDERS; order++) {
+        LAB_OWN(lab_crawl_free) lab_crawl crawl = {0};
+        LAB_TRY(lab_crawl_filtered(&crawl, &graph, (lab_order)order, LAB_GRAPH_USUAL, settings, run, &told));
+        count_tenths(&crawl, order, numbers);
     }
-    lab_graph_clear(&graph);
-    return code;
+    return VIDI_OK;
 }
 
 /* The expected losses among the first `met` pages that are met. */
@@ -85,21 +82,18 @@ static const lab_graph_form *const forms[ROWS] = {&few, &some, &usual, &more, &m
 
 static int measure_told(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_scene scene = {.graph = NULL};
-    int code = VIDI_OK;
-    for (size_t row = 0; row < ROWS && code == VIDI_OK; row++) {
+    LAB_OWN(lab_scene_free) lab_scene scene = {.graph = NULL};
+    for (size_t row = 0; row < ROWS; row++) {
         lab_scene_losses losses = {.lost = NAN, .told = NAN, .lost_with = NAN};
         if (lab_scene_pages(settings, forms[row]) > 0) {
-            code = lab_scene_set(&scene, forms[row], settings, run);
-            if (code == VIDI_OK)
-                code = lab_scene_crawl(&scene, LAB_BREADTH_FIRST, LAB_GRAPH_USUAL, &losses);
+            LAB_TRY(lab_scene_set(&scene, forms[row], settings, run));
+            LAB_TRY(lab_scene_crawl(&scene, LAB_BREADTH_FIRST, LAB_GRAPH_USUAL, &losses));
         }
         numbers[row * COLUMNS + LOST] = losses.lost;
         numbers[row * COLUMNS + TOLD] = losses.told;
         numbers[row * COLUMNS + LOST_WITH] = losses.lost_with;
     }
-    lab_scene_free(&scene);
-    return code;
+    return VIDI_OK;
 }
 
 /* All pages of these graphs are in reach, so those that are not lost with others are met. */

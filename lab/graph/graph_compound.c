@@ -74,15 +74,12 @@ static int measure_forms(const lab_settings *settings, uint64_t run, double *num
 {
     const lab_graph_form *forms = settings->study->with;
     size_t cells = lab_study_rows(settings->study) / BLOCKS * LINKS;
-    lab_scene scene = {.graph = NULL};
-    int code = VIDI_OK;
-    for (size_t i = 0; i < cells && code == VIDI_OK; i++) {
-        code = lab_scene_set(&scene, &forms[i], settings, run);
-        if (code == VIDI_OK)
-            code = measure_cell(&scene, LAB_BREADTH_FIRST, LAB_GRAPH_USUAL, &numbers[i], cells);
+    LAB_OWN(lab_scene_free) lab_scene scene = {.graph = NULL};
+    for (size_t i = 0; i < cells; i++) {
+        LAB_TRY(lab_scene_set(&scene, &forms[i], settings, run));
+        LAB_TRY(measure_cell(&scene, LAB_BREADTH_FIRST, LAB_GRAPH_USUAL, &numbers[i], cells));
     }
-    lab_scene_free(&scene);
-    return code;
+    return VIDI_OK;
 }
 
 /* One graph for each column, and a way to crawl it for each row. */
@@ -101,20 +98,18 @@ static int measure_ways(const lab_settings *settings, uint64_t run, double *numb
 {
     const way *ways = settings->study->with;
     size_t rows = lab_study_rows(settings->study) / BLOCKS;
-    lab_scene scene = {.graph = NULL};
-    int code = VIDI_OK;
+    LAB_OWN(lab_scene_free) lab_scene scene = {.graph = NULL};
     for (size_t i = 0; i < BLOCKS * rows * SOURCES; i++)
         numbers[i] = NAN;
-    for (size_t column = 0; column < SOURCES && code == VIDI_OK; column++) {
+    for (size_t column = 0; column < SOURCES; column++) {
         if (lab_scene_pages(settings, sources[column]) == 0)
             continue;
-        code = lab_scene_set(&scene, sources[column], settings, run);
-        for (size_t row = 0; row < rows && code == VIDI_OK; row++)
-            code = measure_cell(&scene, ways[row].order, ways[row].filter, &numbers[row * SOURCES + column],
-                                rows * SOURCES);
+        LAB_TRY(lab_scene_set(&scene, sources[column], settings, run));
+        for (size_t row = 0; row < rows; row++)
+            LAB_TRY(measure_cell(&scene, ways[row].order, ways[row].filter, &numbers[row * SOURCES + column],
+                                 rows * SOURCES));
     }
-    lab_scene_free(&scene);
-    return code;
+    return VIDI_OK;
 }
 
 static void judge_compound(const lab_cell *cell, lab_entry *entry)

@@ -115,16 +115,14 @@ int lab_crawl_run(lab_crawl *crawl, const lab_graph *graph, lab_order order, vid
 int lab_crawl_filtered(lab_crawl *crawl, const lab_graph *graph, lab_order order, lab_graph_filter filter,
                        const lab_settings *settings, uint64_t run, double *told)
 {
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     vidi_stats stats = {.size = sizeof stats};
     char params[64];
     memset(crawl, 0, sizeof *crawl);
     snprintf(params, sizeof params, "k=%u,m=%.0f", filter.k, lab_graph_filter_bits(filter, graph->pages));
     LAB_TRY(lab_set_make(&set, settings, run, "classic", params, graph->pages));
-    int code = lab_crawl_run(crawl, graph, order, set);
-    if (code == VIDI_OK)
-        code = vidi_stat(set, &stats);
+    LAB_TRY(lab_crawl_run(crawl, graph, order, set));
+    LAB_TRY(vidi_stat(set, &stats));
     *told = stats.expected_lost;
-    vidi_close(set);
-    return code;
+    return VIDI_OK;
 }

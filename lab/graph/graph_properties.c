@@ -99,22 +99,18 @@ static void count_depths(const lab_crawl *crawl, double *facts)
 
 static int measure_properties(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_scene scene = {.graph = NULL};
-    int code = VIDI_OK;
+    LAB_OWN(lab_scene_free) lab_scene scene = {.graph = NULL};
     for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++)
         numbers[i] = NAN;
-    for (size_t row = 0; row < ROWS && code == VIDI_OK; row++) {
+    for (size_t row = 0; row < ROWS; row++) {
         const lab_graph_form *form = row == FILES ? &lab_graph_of_files : &forms[row];
         if (lab_scene_pages(settings, form) == 0)
             continue;
-        code = lab_scene_set(&scene, form, settings, run);
-        if (code == VIDI_OK)
-            code = count_links(scene.graph, &numbers[row * COLUMNS]);
-        if (code == VIDI_OK)
-            count_depths(&scene.exact[LAB_BREADTH_FIRST], &numbers[row * COLUMNS]);
+        LAB_TRY(lab_scene_set(&scene, form, settings, run));
+        LAB_TRY(count_links(scene.graph, &numbers[row * COLUMNS]));
+        count_depths(&scene.exact[LAB_BREADTH_FIRST], &numbers[row * COLUMNS]);
     }
-    lab_scene_free(&scene);
-    return code;
+    return VIDI_OK;
 }
 
 /* Theory is what was asked for. */

@@ -71,14 +71,13 @@ int lab_scene_exact(lab_scene *scene, lab_order order)
 
 int lab_scene_crawl(lab_scene *scene, lab_order order, lab_graph_filter filter, lab_scene_losses *losses)
 {
-    lab_crawl crawl;
+    LAB_OWN(lab_crawl_free) lab_crawl crawl = {0};
     LAB_TRY(lab_scene_exact(scene, order));
     const lab_crawl *exact = &scene->exact[order];
-    int code = lab_crawl_filtered(&crawl, scene->graph, order, filter, scene->settings, scene->run, &losses->told);
+    LAB_TRY(lab_crawl_filtered(&crawl, scene->graph, order, filter, scene->settings, scene->run, &losses->told));
     losses->lost = crawl.lost_count;
     losses->lost_with = exact->met_count - crawl.met_count;
     losses->missing = losses->lost + losses->lost_with;
     losses->expected = lab_graph_expect(scene->dominator, exact, filter, scene->graph->pages, scene->reached);
-    lab_crawl_free(&crawl);
-    return code;
+    return VIDI_OK;
 }

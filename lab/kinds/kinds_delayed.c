@@ -62,19 +62,15 @@ static void free_two(two *made)
 static int crawl(two *of, const lab_settings *settings, uint64_t run, bool other_order)
 {
     uint64_t n = of->texts.count;
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     vidi_options next = VIDI_OPTIONS_INIT;
     next.capacity = n;
     LAB_TRY(lab_set_make(&set, settings, run, "classic", PARAMS, n));
-    int code = vidi_add_batch(set, of->texts.urls, n, of->verdicts[0]);
-    if (code == VIDI_OK)
-        code = vidi_rotate(set, &next);
+    LAB_TRY(vidi_add_batch(set, of->texts.urls, n, of->verdicts[0]));
+    LAB_TRY(vidi_rotate(set, &next));
     for (uint64_t i = 0; i < n; i++)
         of->queue[i] = of->texts.urls[other_order ? of->order[i] : i];
-    if (code == VIDI_OK)
-        code = vidi_add_batch(set, of->queue, n, of->verdicts[1 + other_order]);
-    vidi_close(set);
-    return code;
+    return vidi_add_batch(set, of->queue, n, of->verdicts[1 + other_order]);
 }
 
 static uint64_t tenth_of(uint64_t i, uint64_t n)
@@ -103,16 +99,12 @@ static void count(const two *of, double *numbers)
 
 static int measure_delayed(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    two two;
-    int code = make_two(&two, settings, run);
-    if (code == VIDI_OK)
-        code = crawl(&two, settings, run, false);
-    if (code == VIDI_OK)
-        code = crawl(&two, settings, run, true);
-    if (code == VIDI_OK)
-        count(&two, numbers);
-    free_two(&two);
-    return code;
+    LAB_OWN(free_two) two two = {0};
+    LAB_TRY(make_two(&two, settings, run));
+    LAB_TRY(crawl(&two, settings, run, false));
+    LAB_TRY(crawl(&two, settings, run, true));
+    count(&two, numbers);
+    return VIDI_OK;
 }
 
 /* The expected number of pages in the first `tenths` tenths that `crawls` crawls in the same order all lose. */

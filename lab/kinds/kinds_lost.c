@@ -44,13 +44,12 @@ static int lost_in(size_t kind, double bits, const lab_texts *texts, const lab_s
 static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bool told = settings->study == &lab_study_kinds_told;
-    lab_texts texts;
-    int code = lab_texts_make(&texts, settings, run, 0, urls_of(settings));
+    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, urls_of(settings)));
     for (size_t kind = 0; kind < LAB_KINDS; kind++)
-        for (size_t size = 0; size < SIZES && code == VIDI_OK; size++)
-            code = lost_in(kind, bits_of[size], &texts, settings, run, told, &numbers[kind * SIZES + size]);
-    lab_texts_free(&texts);
-    return code;
+        for (size_t size = 0; size < SIZES; size++)
+            LAB_TRY(lost_in(kind, bits_of[size], &texts, settings, run, told, &numbers[kind * SIZES + size]));
+    return VIDI_OK;
 }
 
 /* ---- verdicts ---- */

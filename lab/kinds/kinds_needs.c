@@ -57,13 +57,12 @@ static int bits_for(size_t kind, double error, const lab_texts *texts, const lab
 
 static int measure_needs(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_texts texts;
-    int code = lab_texts_make(&texts, settings, run, 0, urls_of(settings, 0, PART));
+    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, urls_of(settings, 0, PART)));
     for (size_t kind = 0; kind < LAB_KINDS; kind++)
-        for (size_t error = 0; error < ERRORS && code == VIDI_OK; error++)
-            code = bits_for(kind, errors[error], &texts, settings, run, &numbers[kind * ERRORS + error]);
-    lab_texts_free(&texts);
-    return code;
+        for (size_t error = 0; error < ERRORS; error++)
+            LAB_TRY(bits_for(kind, errors[error], &texts, settings, run, &numbers[kind * ERRORS + error]));
+    return VIDI_OK;
 }
 
 static void judge_needs(const lab_cell *cell, lab_entry *entry)
@@ -118,12 +117,11 @@ static int times_of(size_t kind, const lab_texts *texts, const lab_settings *set
 
 static int measure_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_texts texts;
-    int code = lab_texts_make(&texts, settings, run, 0, 2 * urls_of(settings, 0, TIME_PART));
-    for (size_t kind = 0; kind < LAB_KINDS && code == VIDI_OK; kind++)
-        code = times_of(kind, &texts, settings, run, &numbers[kind * TIMES]);
-    lab_texts_free(&texts);
-    return code;
+    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * urls_of(settings, 0, TIME_PART)));
+    for (size_t kind = 0; kind < LAB_KINDS; kind++)
+        LAB_TRY(times_of(kind, &texts, settings, run, &numbers[kind * TIMES]));
+    return VIDI_OK;
 }
 
 /* ---- more URLs than planned ---- */
@@ -144,31 +142,27 @@ static int grow(size_t kind, const lab_texts *texts, const lab_settings *setting
     uint64_t n = urls_of(settings, kind, GROWTH_PART), done = 0, lost = 0;
     vidi_plan_entry plan;
     vidi_stats stats = {.size = sizeof stats};
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     LAB_TRY(plan_growth(&plan, kind, n));
-    int code = lab_kind_make(&set, &plan, settings, run);
-    for (size_t i = 0; i < LOADS && code == VIDI_OK; i++) {
+    LAB_TRY(lab_kind_make(&set, &plan, settings, run));
+    for (size_t i = 0; i < LOADS; i++) {
         int64_t seen = lab_texts_add(set, texts->urls + done, loads[i] * n - done, NULL);
-        code = seen < 0 ? (int)seen : vidi_stat(set, &stats);
-        if (code == VIDI_OK) {
-            done = loads[i] * n;
-            lost += (uint64_t)seen;
-            numbers[i] = in_bits ? 8 * (double)stats.bytes / (double)done : (double)lost;
-        }
+        LAB_TRY(seen < 0 ? (int)seen : vidi_stat(set, &stats));
+        done = loads[i] * n;
+        lost += (uint64_t)seen;
+        numbers[i] = in_bits ? 8 * (double)stats.bytes / (double)done : (double)lost;
     }
-    vidi_close(set);
-    return code;
+    return VIDI_OK;
 }
 
 static int measure_growth(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bool in_bits = settings->study == &lab_study_kinds_growth_bits;
-    lab_texts texts;
-    int code = lab_texts_make(&texts, settings, run, 0, loads[LOADS - 1] * urls_of(settings, 0, GROWTH_PART));
-    for (size_t kind = 0; kind < LAB_KINDS && code == VIDI_OK; kind++)
-        code = grow(kind, &texts, settings, run, in_bits, &numbers[kind * LOADS]);
-    lab_texts_free(&texts);
-    return code;
+    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, loads[LOADS - 1] * urls_of(settings, 0, GROWTH_PART)));
+    for (size_t kind = 0; kind < LAB_KINDS; kind++)
+        LAB_TRY(grow(kind, &texts, settings, run, in_bits, &numbers[kind * LOADS]));
+    return VIDI_OK;
 }
 
 /* Adds a remark to kinds that do not grow, at the first load where that matters. */

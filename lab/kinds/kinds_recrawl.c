@@ -140,16 +140,13 @@ static int crawl_once(vidi_set *set, world *in, const strategy *by, unsigned cra
 
 static int crawl_all(world *in, const strategy *by)
 {
-    vidi_set *set = NULL;
-    int code = VIDI_OK;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     memset(in->fetched, 0, in->all);
-    for (unsigned crawl = 0; crawl < CRAWLS && code == VIDI_OK; crawl++) {
-        code = begin(&set, in, by);
-        if (code == VIDI_OK)
-            code = crawl_once(set, in, by, crawl);
+    for (unsigned crawl = 0; crawl < CRAWLS; crawl++) {
+        LAB_TRY(begin(&set, in, by));
+        LAB_TRY(crawl_once(set, in, by, crawl));
     }
-    vidi_close(set);
-    return code;
+    return VIDI_OK;
 }
 
 static void count_never(const world *in, unsigned crawl, uint64_t urls, double *number)
@@ -185,18 +182,16 @@ static void count_delays(const world *in, double *numbers)
 static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     const lab_study *study = settings->study;
-    world world;
-    int code = make_world(&world, settings, run);
-    for (size_t i = 0; i < STRATEGIES && code == VIDI_OK; i++) {
+    LAB_OWN(free_world) world world = {0};
+    LAB_TRY(make_world(&world, settings, run));
+    for (size_t i = 0; i < STRATEGIES; i++) {
         double *row = numbers + i * (study == &lab_study_kinds_delay ? DELAYS : CRAWLS);
-        code = crawl_all(&world, &strategies[i]);
-        if (code == VIDI_OK)
-            (study == &lab_study_kinds_delay         ? count_delays
-             : study == &lab_study_kinds_recrawl_all ? count_all
-                                                     : count_first)(&world, row);
+        LAB_TRY(crawl_all(&world, &strategies[i]));
+        (study == &lab_study_kinds_delay         ? count_delays
+         : study == &lab_study_kinds_recrawl_all ? count_all
+                                                 : count_first)(&world, row);
     }
-    free_world(&world);
-    return code;
+    return VIDI_OK;
 }
 
 /* ---- theory ---- */

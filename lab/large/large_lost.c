@@ -100,7 +100,7 @@ static int pass_all(workload *work, const lab_settings *settings, uint64_t run)
 
 static int measure_large(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    workload *work = calloc(1, sizeof *work);
+    LAB_OWN(lab_release) workload *work = calloc(1, sizeof *work);
     if (!work)
         return lab_fail(VIDI_EMEMORY, "no memory for a batch of URLs");
     int code = make_sets(work, settings, run);
@@ -109,7 +109,6 @@ static int measure_large(const lab_settings *settings, uint64_t run, double *num
     memcpy(numbers, work->counts, sizeof work->counts);
     for (size_t i = 0; i < SUBJECTS; i++)
         vidi_close(work->sets[i]);
-    free(work);
     return code;
 }
 

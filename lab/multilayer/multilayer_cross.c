@@ -138,12 +138,9 @@ static int measure(bench *bench, uint64_t all, double *numbers)
 
 static int measure_cross(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    bench bench = {{NULL}, {NULL}};
-    int code = make(&bench, settings, run);
-    if (code == VIDI_OK)
-        code = measure(&bench, groups(settings), numbers);
-    clear(&bench);
-    return code;
+    LAB_OWN(clear) bench bench = {{NULL}, {NULL}};
+    LAB_TRY(make(&bench, settings, run));
+    return measure(&bench, groups(settings), numbers);
 }
 
 /* In how many filters a lookup has to hit set bits by chance; 0: it is certainly seen. */

@@ -117,21 +117,19 @@ static int ask(const bench *bench, uint64_t n, double numbers[ROWS])
 
 static int measure_false(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    bench bench = {.settings = settings, .run = run};
+    LAB_OWN(clear) bench bench = {.settings = settings, .run = run};
     uint64_t before = 0;
-    int code = make(&bench);
-    for (size_t column = 0; code == VIDI_OK && column < COLUMNS; column++) {
+    LAB_TRY(make(&bench));
+    for (size_t column = 0; column < COLUMNS; column++) {
         uint64_t n = urls_at(settings, column);
         double counts[ROWS] = {0};
-        code = insert(&bench, before, n);
-        if (code == VIDI_OK)
-            code = ask(&bench, n, counts);
+        LAB_TRY(insert(&bench, before, n));
+        LAB_TRY(ask(&bench, n, counts));
         for (size_t row = 0; row < ROWS; row++)
             numbers[row * COLUMNS + column] = counts[row];
         before = n;
     }
-    clear(&bench);
-    return code;
+    return VIDI_OK;
 }
 
 static void judge_false(const lab_cell *cell, lab_entry *entry)

@@ -113,12 +113,9 @@ static int fill_table(bench *bench, double *numbers)
 
 static int measure_original(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    bench bench = {.settings = settings, .run = run};
-    int code = make(&bench);
-    if (code == VIDI_OK)
-        code = fill_table(&bench, numbers);
-    clear(&bench);
-    return code;
+    LAB_OWN(clear) bench bench = {.settings = settings, .run = run};
+    LAB_TRY(make(&bench));
+    return fill_table(&bench, numbers);
 }
 
 /* Compares the published count with theory for the original's own sizes. */
@@ -194,12 +191,9 @@ static int fill_quarter(vidi_set *set, const lab_settings *settings, double *num
 /* All runs have the same URLs and differ only in their keys. */
 static int measure_quarter(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    bench bench = {.settings = settings, .run = run};
-    int code = make_multilayer(&bench);
-    if (code == VIDI_OK)
-        code = fill_quarter(bench.multilayer, settings, numbers);
-    clear(&bench);
-    return code;
+    LAB_OWN(clear) bench bench = {.settings = settings, .run = run};
+    LAB_TRY(make_multilayer(&bench));
+    return fill_quarter(bench.multilayer, settings, numbers);
 }
 
 static lab_theory quarter_theory(double n, double m)

@@ -285,14 +285,13 @@ static int measure_file(bench *bench, const lab_settings *settings, uint64_t run
 
 static int measure_program(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    bench *bench = malloc(sizeof *bench);
-    int code = bench ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for the paper's program");
+    LAB_OWN(lab_release) bench *bench = malloc(sizeof *bench);
+    LAB_TRY(bench ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for the paper's program"));
     memset(numbers, 0, (size_t)LAB_LAYERS_PROGRAM_SIZES * COLUMNS * sizeof *numbers);
-    for (size_t i = 0; i < 2 * LAB_LAYERS_PROGRAM_SIZES && code == VIDI_OK; i++)
-        code = measure_file(bench, settings, run, lab_multilayer_program_size(settings, i / 2, 1), i % 2,
-                            numbers + i / 2 * COLUMNS);
-    free(bench);
-    return code;
+    for (size_t i = 0; i < 2 * LAB_LAYERS_PROGRAM_SIZES; i++)
+        LAB_TRY(measure_file(bench, settings, run, lab_multilayer_program_size(settings, i / 2, 1), i % 2,
+                             numbers + i / 2 * COLUMNS));
+    return VIDI_OK;
 }
 
 /* The published counts include URLs that are in both halves, so they are shown and not judged. */

@@ -70,20 +70,16 @@ static double mean_of(uint64_t (*search)(const lab_multilayer_pool *, vidi_str),
 static int measure_comparisons(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = lab_multilayer_urls(settings, LAB_LAYERS_PART);
-    lab_multilayer_pool in = {0}, others = {0};
-    int code = lab_multilayer_pool_make(&in, settings, run, (lab_multilayer_choice){0, 1, n, false});
-    if (code == VIDI_OK)
-        code = lab_multilayer_pool_make(&others, settings, run, (lab_multilayer_choice){n, 1, n, false});
-    if (code == VIDI_OK) {
-        numbers[LINEAR * COLUMNS + PRESENT] = mean_of(search_linearly, &in, &in, LINEAR_ASKED);
-        numbers[LINEAR * COLUMNS + ABSENT] = mean_of(search_linearly, &in, &others, LINEAR_ASKED);
-        qsort(in.urls, n, sizeof *in.urls, by_bytes);
-        numbers[BINARY * COLUMNS + PRESENT] = mean_of(search_halving, &in, &in, n);
-        numbers[BINARY * COLUMNS + ABSENT] = mean_of(search_halving, &in, &others, n);
-    }
-    lab_multilayer_pool_free(&in);
-    lab_multilayer_pool_free(&others);
-    return code;
+    LAB_OWN(lab_multilayer_pool_free) lab_multilayer_pool in = {0};
+    LAB_OWN(lab_multilayer_pool_free) lab_multilayer_pool others = {0};
+    LAB_TRY(lab_multilayer_pool_make(&in, settings, run, (lab_multilayer_choice){0, 1, n, false}));
+    LAB_TRY(lab_multilayer_pool_make(&others, settings, run, (lab_multilayer_choice){n, 1, n, false}));
+    numbers[LINEAR * COLUMNS + PRESENT] = mean_of(search_linearly, &in, &in, LINEAR_ASKED);
+    numbers[LINEAR * COLUMNS + ABSENT] = mean_of(search_linearly, &in, &others, LINEAR_ASKED);
+    qsort(in.urls, n, sizeof *in.urls, by_bytes);
+    numbers[BINARY * COLUMNS + PRESENT] = mean_of(search_halving, &in, &in, n);
+    numbers[BINARY * COLUMNS + ABSENT] = mean_of(search_halving, &in, &others, n);
+    return VIDI_OK;
 }
 
 static void judge_comparisons(const lab_cell *cell, lab_entry *entry)

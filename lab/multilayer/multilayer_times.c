@@ -160,20 +160,20 @@ static int time_both(vidi_set *sets[2], const lab_settings *settings, uint64_t r
     return VIDI_OK;
 }
 
+static void close_both(vidi_set *(*sets)[2])
+{
+    vidi_close((*sets)[0]);
+    vidi_close((*sets)[1]);
+}
+
 static int measure_slower(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    vidi_set *sets[2] = {NULL, NULL};
-    lab_multilayer_pool in;
-    int code = lab_multilayer_pool_make(
-        &in, settings, run, (lab_multilayer_choice){0, 1, slower_urls(settings, LAB_LAYERS_SIZES - 1), false});
-    if (code == VIDI_OK)
-        code = make_both(sets, settings, run);
-    if (code == VIDI_OK)
-        code = time_both(sets, settings, run, &in, numbers);
-    vidi_close(sets[0]);
-    vidi_close(sets[1]);
-    lab_multilayer_pool_free(&in);
-    return code;
+    LAB_OWN(close_both) vidi_set *sets[2] = {NULL, NULL};
+    LAB_OWN(lab_multilayer_pool_free) lab_multilayer_pool in = {0};
+    LAB_TRY(lab_multilayer_pool_make(
+        &in, settings, run, (lab_multilayer_choice){0, 1, slower_urls(settings, LAB_LAYERS_SIZES - 1), false}));
+    LAB_TRY(make_both(sets, settings, run));
+    return time_both(sets, settings, run, &in, numbers);
 }
 
 /* Machines differ, so the published seconds are only shown; a remark compares their ratios. */

@@ -210,13 +210,10 @@ int64_t lab_peer_has(lab_peer *peer, const vidi_digest *keys, size_t count)
 int lab_peer_hash_urls(vidi_digest *hashes, const lab_settings *settings, uint64_t run, uint64_t first, uint64_t count)
 {
     unsigned char key[VIDI_KEY_BYTES];
-    lab_texts texts;
+    LAB_OWN(lab_texts_free) lab_texts texts = {0};
     lab_key(key, settings->seed, run);
-    int code = lab_texts_make(&texts, settings, run, first, count);
-    if (code == VIDI_OK)
-        code = vidi__inside_hash("sip13", key, (vidi_str){"", 0}, texts.urls, count, hashes);
-    lab_texts_free(&texts);
-    return code;
+    LAB_TRY(lab_texts_make(&texts, settings, run, first, count));
+    return vidi__inside_hash("sip13", key, (vidi_str){"", 0}, texts.urls, count, hashes);
 }
 
 void lab_peer_make_hashes(vidi_digest *hashes, const lab_settings *settings, uint64_t run, uint64_t first,

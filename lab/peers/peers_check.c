@@ -114,14 +114,13 @@ static int measure_row(size_t row, const vidi_digest *hashes, uint64_t n, double
 static int measure_check(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = settings->urls;
-    vidi_digest *hashes = malloc(2 * n * sizeof *hashes);
-    int code = hashes ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for %llu hashes", 2 * (unsigned long long)n);
+    LAB_OWN(lab_release) vidi_digest *hashes = malloc(2 * n * sizeof *hashes);
+    LAB_TRY(hashes ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for %llu hashes", 2 * (unsigned long long)n));
     if (hashes)
         lab_peer_make_hashes(hashes, settings, run, 0, 2 * n);
-    for (size_t row = 0; row < ROWS && code == VIDI_OK; row++)
-        code = measure_row(row, hashes, n, &numbers[row * COLUMNS]);
-    free(hashes);
-    return code;
+    for (size_t row = 0; row < ROWS; row++)
+        LAB_TRY(measure_row(row, hashes, n, &numbers[row * COLUMNS]));
+    return VIDI_OK;
 }
 
 static void judge_check(const lab_cell *cell, lab_entry *entry)

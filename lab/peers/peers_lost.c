@@ -95,14 +95,12 @@ static int lost_in(size_t row, size_t column, const lab_settings *settings, uint
 static int measure_lost(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = urls_of(settings);
-    vidi_digest *hashes;
-    int code = make_room(&hashes, 2 * n);
-    if (code == VIDI_OK)
-        code = lab_peer_hash_urls(hashes, settings, run, 0, 2 * n);
-    for (size_t i = 0; i < (size_t)LAB_PEERS * SIZES && code == VIDI_OK; i++)
-        code = lost_in(i / SIZES, i % SIZES, settings, run, hashes, &numbers[i]);
-    free(hashes);
-    return code;
+    LAB_OWN(lab_release) vidi_digest *hashes = NULL;
+    LAB_TRY(make_room(&hashes, 2 * n));
+    LAB_TRY(lab_peer_hash_urls(hashes, settings, run, 0, 2 * n));
+    for (size_t i = 0; i < (size_t)LAB_PEERS * SIZES; i++)
+        LAB_TRY(lost_in(i / SIZES, i % SIZES, settings, run, hashes, &numbers[i]));
+    return VIDI_OK;
 }
 
 static bool fits_into(lab_peer_plan *plan, const lab_settings *settings, size_t row, size_t column)
@@ -135,21 +133,17 @@ static uint64_t needs_urls(const lab_settings *settings)
 static int measure_needs(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = needs_urls(settings);
-    vidi_digest *hashes;
-    int code = make_room(&hashes, n);
-    if (code == VIDI_OK)
-        lab_peer_make_hashes(hashes, settings, run, 0, n);
-    for (size_t i = 0; i < (size_t)LAB_PEERS * RATES && code == VIDI_OK; i++) {
+    LAB_OWN(lab_release) vidi_digest *hashes = NULL;
+    LAB_TRY(make_room(&hashes, n));
+    lab_peer_make_hashes(hashes, settings, run, 0, n);
+    for (size_t i = 0; i < (size_t)LAB_PEERS * RATES; i++) {
         lab_peer_plan plan;
         filled filled;
-        code = lab_peer_plan_rate(&plan, (lab_peer_sort)(i / RATES), n, rates[i % RATES]);
-        if (code == VIDI_OK)
-            code = fill(&filled, &plan, false, settings, run, hashes, false);
-        if (code == VIDI_OK)
-            numbers[i] = filled.bits;
+        LAB_TRY(lab_peer_plan_rate(&plan, (lab_peer_sort)(i / RATES), n, rates[i % RATES]));
+        LAB_TRY(fill(&filled, &plan, false, settings, run, hashes, false));
+        numbers[i] = filled.bits;
     }
-    free(hashes);
-    return code;
+    return VIDI_OK;
 }
 
 static void judge_needs(const lab_cell *cell, lab_entry *entry)

@@ -83,12 +83,11 @@ static int peak_of(way way, const lab_texts *texts, const lab_settings *settings
 
 static int measure_bytes(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_texts texts;
-    int code = lab_texts_make(&texts, settings, run, 0, lab_urls_part(settings, PART, 1));
-    for (unsigned way = 0; way < WAYS && code == VIDI_OK; way++)
-        code = peak_of((enum way)way, &texts, settings, run, &numbers[way]);
-    lab_texts_free(&texts);
-    return code;
+    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, lab_urls_part(settings, PART, 1)));
+    for (unsigned way = 0; way < WAYS; way++)
+        LAB_TRY(peak_of((enum way)way, &texts, settings, run, &numbers[way]));
+    return VIDI_OK;
 }
 
 /* Arrays end with a whole page, and a set has some kilobytes besides its filters. */

@@ -121,17 +121,14 @@ int lab_revisits_crawl(lab_revisits_world *world, const lab_revisits *of, unsign
                        void *context)
 {
     unsigned period = lab_revisits_period(of, crawls);
-    vidi_set *set = NULL;
-    int code = VIDI_OK;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     memset(world->lost, 0, of->pages);
     memset(world->times, 0, of->pages);
     for (uint64_t i = 0; i < of->pages; i++)
         world->pages[i] = (uint32_t)i;
-    for (unsigned crawl = 0; crawl < crawls && code == VIDI_OK; crawl++) {
-        code = crawl_once(&set, world, of, crawl, period);
-        if (code == VIDI_OK)
-            after(world, crawl + 1, count_lost(world, of->pages), context);
+    for (unsigned crawl = 0; crawl < crawls; crawl++) {
+        LAB_TRY(crawl_once(&set, world, of, crawl, period));
+        after(world, crawl + 1, count_lost(world, of->pages), context);
     }
-    vidi_close(set);
-    return code;
+    return VIDI_OK;
 }

@@ -54,32 +54,30 @@ static void add_up(const lab_revisits_world *world, unsigned crawls, double miss
 
 static int measure_churn(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_revisits_world world;
+    LAB_OWN(lab_revisits_world_free) lab_revisits_world world = {0};
     lab_revisits of = revisits_of(settings, 0, *(const double *)settings->study->with, usual_bits);
-    int code = lab_revisits_world_make(&world, settings, run, of.pages, of.replaced);
-    for (size_t i = 0; i < POLICIES && code == VIDI_OK; i++) {
+    LAB_TRY(lab_revisits_world_make(&world, settings, run, of.pages, of.replaced));
+    for (size_t i = 0; i < POLICIES; i++) {
         sums sums = {.at_horizons = numbers + i * HORIZONS};
         of.policy = policies[i];
-        code = lab_revisits_crawl(&world, &of, LAB_REVISITS_MOST, add_up, &sums);
+        LAB_TRY(lab_revisits_crawl(&world, &of, LAB_REVISITS_MOST, add_up, &sums));
     }
-    lab_revisits_world_free(&world);
-    return code;
+    return VIDI_OK;
 }
 
 static int measure_bits(const lab_settings *settings, uint64_t run, double *numbers)
 {
     double bits = *(const double *)settings->study->with;
-    lab_revisits_world world;
+    LAB_OWN(lab_revisits_world_free) lab_revisits_world world = {0};
     lab_revisits most = revisits_of(settings, 0, churns[CHURNS - 1], bits);
-    int code = lab_revisits_world_make(&world, settings, run, most.pages, most.replaced);
+    LAB_TRY(lab_revisits_world_make(&world, settings, run, most.pages, most.replaced));
     for (size_t i = 0; i < POLICIES; i++)
-        for (size_t j = 0; j < CHURNS && code == VIDI_OK; j++) {
+        for (size_t j = 0; j < CHURNS; j++) {
             sums sums = {.at_end = &numbers[i * CHURNS + j]};
             lab_revisits of = revisits_of(settings, i, churns[j], bits);
-            code = lab_revisits_crawl(&world, &of, LAB_REVISITS_MOST, add_up, &sums);
+            LAB_TRY(lab_revisits_crawl(&world, &of, LAB_REVISITS_MOST, add_up, &sums));
         }
-    lab_revisits_world_free(&world);
-    return code;
+    return VIDI_OK;
 }
 
 /* ---- judging ---- */

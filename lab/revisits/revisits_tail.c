@@ -67,16 +67,15 @@ static void count(const lab_revisits_world *world, unsigned crawls, double misse
 static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bool half = settings->study == &lab_study_revisits_half;
-    lab_revisits_world world;
+    LAB_OWN(lab_revisits_world_free) lab_revisits_world world = {0};
     lab_revisits of = revisits_of(settings, 0);
-    int code = lab_revisits_world_make(&world, settings, run, of.pages, 0);
-    for (size_t i = 0; i < POLICIES && code == VIDI_OK; i++) {
+    LAB_TRY(lab_revisits_world_make(&world, settings, run, of.pages, 0));
+    for (size_t i = 0; i < POLICIES; i++) {
         counts counts = {of.pages, half ? NULL : numbers + i * HORIZONS, half ? numbers + i * HALVES : NULL};
         of.policy = policies[i];
-        code = lab_revisits_crawl(&world, &of, LAB_REVISITS_MOST, count, &counts);
+        LAB_TRY(lab_revisits_crawl(&world, &of, LAB_REVISITS_MOST, count, &counts));
     }
-    lab_revisits_world_free(&world);
-    return code;
+    return VIDI_OK;
 }
 
 /* ---- judging ---- */

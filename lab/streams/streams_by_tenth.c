@@ -19,7 +19,7 @@ const char *const lab_streams_tenths[] = {"1st tenth", "2nd", "3rd", "4th",     
 
 static int measure_stream(const lab_stream *stream, const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_sequence sequence;
+    LAB_OWN(lab_sequence_free) lab_sequence sequence = {0};
     lab_fitted fitted;
     lab_pass pass;
     for (size_t tenth = 0; tenth < LAB_TENTHS; tenth++)
@@ -27,13 +27,11 @@ static int measure_stream(const lab_stream *stream, const lab_settings *settings
     LAB_TRY(lab_stream_fit(&fitted, stream, KIND, BITS));
     if (!fitted.fits)
         return VIDI_OK;
-    int code = lab_sequence_make(&sequence, stream, LAB_FILE_ORDER, settings, run);
-    if (code == VIDI_OK)
-        code = lab_stream_pass(&pass, stream, &sequence, &fitted, settings, run);
-    lab_sequence_free(&sequence);
-    for (size_t tenth = 0; tenth < LAB_TENTHS && code == VIDI_OK; tenth++)
+    LAB_TRY(lab_sequence_make(&sequence, stream, LAB_FILE_ORDER, settings, run));
+    LAB_TRY(lab_stream_pass(&pass, stream, &sequence, &fitted, settings, run));
+    for (size_t tenth = 0; tenth < LAB_TENTHS; tenth++)
         numbers[tenth] = (double)pass.lost_in[tenth];
-    return code;
+    return VIDI_OK;
 }
 
 static int measure_by_tenth(const lab_settings *settings, uint64_t run, double *numbers)

@@ -99,16 +99,14 @@ static int measure_lost(const lab_settings *settings, uint64_t run, double *numb
 static int measure_repeats(const lab_settings *settings, uint64_t run, double *numbers)
 {
     size_t cells = (lab_streams_count(settings->streams) + 1) * LAB_STREAM_KINDS;
-    double *once = malloc(cells * sizeof *once);
+    LAB_OWN(lab_release) double *once = malloc(cells * sizeof *once);
     if (!once)
         return lab_fail(VIDI_EMEMORY, "no memory for %zu cells", cells);
-    int code = measure_form(settings, run, (form){8, LAB_FILE_ORDER}, numbers);
-    if (code == VIDI_OK)
-        code = measure_form(settings, run, (form){8, LAB_EACH_ONCE}, once);
-    for (size_t i = 0; i < cells && code == VIDI_OK; i++)
+    LAB_TRY(measure_form(settings, run, (form){8, LAB_FILE_ORDER}, numbers));
+    LAB_TRY(measure_form(settings, run, (form){8, LAB_EACH_ONCE}, once));
+    for (size_t i = 0; i < cells; i++)
         numbers[i] -= once[i];
-    free(once);
-    return code;
+    return VIDI_OK;
 }
 
 /* ---- memory ---- */

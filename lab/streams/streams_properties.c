@@ -92,18 +92,15 @@ static int count_pages(const lab_stream *stream, const char *form, double *pages
 {
     vidi_options options = VIDI_OPTIONS_INIT;
     vidi_stats stats = {.size = sizeof stats};
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     options.kind = "hashset";
     options.canon = form;
     LAB_TRY(vidi_create(&set, &options));
-    int code = VIDI_OK;
-    for (uint64_t i = 0; i < stream->count && code >= 0; i++)
-        code = vidi_add(set, lab_stream_url(stream, i));
-    if (code >= 0)
-        code = vidi_stat(set, &stats);
-    vidi_close(set);
+    for (uint64_t i = 0; i < stream->count; i++)
+        LAB_TRY(vidi_add(set, lab_stream_url(stream, i)));
+    LAB_TRY(vidi_stat(set, &stats));
     *pages = (double)stats.count;
-    return code < 0 ? code : VIDI_OK;
+    return VIDI_OK;
 }
 
 static int measure_canon(const lab_settings *settings, uint64_t run, double *numbers)

@@ -58,15 +58,13 @@ static int measure_constant(const vidi_plan_entry *plan, const lab_stream *strea
     static const unsigned char any_key[VIDI_KEY_BYTES];
     lab_meter meter;
     vidi_stats stats = {.size = sizeof stats};
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     lab_meter_init(&meter);
     LAB_TRY(make_set(&set, &meter, plan, any_key));
-    int code = add_demanding(set, stream);
-    if (code >= 0)
-        code = vidi_stat(set, &stats);
-    vidi_close(set);
+    LAB_TRY(add_demanding(set, stream));
+    LAB_TRY(vidi_stat(set, &stats));
     *constant = meter.peak > stats.bytes ? meter.peak - stats.bytes : 0;
-    return code;
+    return VIDI_OK;
 }
 
 int lab_stream_fit(lab_fitted *fitted, const lab_stream *stream, const char *kind, double bits)
@@ -165,21 +163,18 @@ int lab_stream_pass(lab_pass *pass, const lab_stream *stream, const lab_sequence
 {
     unsigned char key[VIDI_KEY_BYTES];
     lab_meter meter;
-    vidi_set *set = NULL;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     memset(pass, 0, sizeof *pass);
     if (lab_stopped(settings))
         return LAB_STOPPED;
-    bool *met = calloc(stream->count + 1, sizeof *met);
+    LAB_OWN(lab_release) bool *met = calloc(stream->count + 1, sizeof *met);
     if (!met)
         return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)stream->count);
     lab_stream_key(key, stream, settings->seed, run);
     lab_meter_init(&meter);
-    int code = make_set(&set, &meter, &fitted->plan, key);
-    if (code == VIDI_OK)
-        code = add_all(set, pass, stream, sequence, batch_of(&fitted->plan), met);
+    LAB_TRY(make_set(&set, &meter, &fitted->plan, key));
+    LAB_TRY(add_all(set, pass, stream, sequence, batch_of(&fitted->plan), met));
     pass->peak = meter.peak;
     pass->exceeds = lab_stream_exceeds((double)pass->peak, (double)fitted->budget);
-    vidi_close(set);
-    free(met);
-    return code;
+    return VIDI_OK;
 }

@@ -72,41 +72,35 @@ void lab_appended_free(lab_appended *list)
 
 static int pace_of_appends(const lab_texts *texts, uint64_t n, double *add)
 {
-    lab_appended list = {.count = 0};
-    int code = VIDI_OK;
+    LAB_OWN(lab_appended_free) lab_appended list = {.count = 0};
     uint64_t start = lab_thread_time();
-    for (uint64_t i = 0; i < n && code == VIDI_OK; i++)
-        code = lab_appended_add(&list, texts->urls[i]);
+    for (uint64_t i = 0; i < n; i++)
+        LAB_TRY(lab_appended_add(&list, texts->urls[i]));
     *add = (double)(lab_thread_time() - start) / (double)n;
-    lab_appended_free(&list);
-    return code;
+    return VIDI_OK;
 }
 
 static int pace_of_list(const lab_texts *texts, uint64_t n, const lab_settings *settings, uint64_t run, pace *pace)
 {
     uint64_t count = n < LIST_URLS ? n : LIST_URLS, asked = n < QUESTIONS ? n : QUESTIONS;
     double add = 0, ask = 0, longer = LAB_COST_URLS / (double)count;
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     LAB_TRY(lab_set_make(&set, settings, run, "list", NULL, count));
-    int code = lab_texts_time_adds(set, texts->urls, count, &add);
-    if (code == VIDI_OK)
-        code = lab_texts_time_lookups(set, texts->urls + n, asked, &ask);
-    vidi_close(set);
+    LAB_TRY(lab_texts_time_adds(set, texts->urls, count, &add));
+    LAB_TRY(lab_texts_time_lookups(set, texts->urls + n, asked, &ask));
     *pace = (struct pace){add / (double)count * longer, ask / (double)asked * longer};
-    return code;
+    return VIDI_OK;
 }
 
 static int pace_of_hashset(const lab_texts *texts, uint64_t n, const lab_settings *settings, uint64_t run, pace *pace)
 {
     double add = 0, ask = 0;
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     LAB_TRY(lab_set_make(&set, settings, run, "hashset", NULL, n));
-    int code = lab_texts_time_adds(set, texts->urls, n, &add);
-    if (code == VIDI_OK)
-        code = lab_texts_time_lookups(set, texts->urls + n, n, &ask);
-    vidi_close(set);
+    LAB_TRY(lab_texts_time_adds(set, texts->urls, n, &add));
+    LAB_TRY(lab_texts_time_lookups(set, texts->urls + n, n, &ask));
     *pace = (struct pace){add / (double)n, ask / (double)n};
-    return code;
+    return VIDI_OK;
 }
 
 static int pace_of_filter(const lab_texts *texts, uint64_t n, const lab_settings *settings, uint64_t run, pace *pace)
@@ -134,18 +128,12 @@ typedef struct paces {
 static int take_paces(const lab_settings *settings, uint64_t run, paces *paces)
 {
     uint64_t n = lab_urls_part(settings, PART, 1);
-    lab_texts texts;
-    int code = lab_texts_make(&texts, settings, run, 0, 2 * n);
-    if (code == VIDI_OK)
-        code = pace_of_appends(&texts, n, &paces->append);
-    if (code == VIDI_OK)
-        code = pace_of_list(&texts, n, settings, run, &paces->list);
-    if (code == VIDI_OK)
-        code = pace_of_hashset(&texts, n, settings, run, &paces->hashset);
-    if (code == VIDI_OK)
-        code = pace_of_filter(&texts, n, settings, run, &paces->filter);
-    lab_texts_free(&texts);
-    return code;
+    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * n));
+    LAB_TRY(pace_of_appends(&texts, n, &paces->append));
+    LAB_TRY(pace_of_list(&texts, n, settings, run, &paces->list));
+    LAB_TRY(pace_of_hashset(&texts, n, settings, run, &paces->hashset));
+    return pace_of_filter(&texts, n, settings, run, &paces->filter);
 }
 
 static int measure_time_add_collections(const lab_settings *settings, uint64_t run, double *numbers)

@@ -72,13 +72,11 @@ typedef struct way {
 static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     const way *way = settings->study->with;
-    table table;
+    LAB_OWN(free_table) table table = {0};
     memset(&table, 0, sizeof table);
-    int code = make_table(&table, settings, run, way->members);
-    if (code == VIDI_OK)
-        take_times(&table, way->deed, numbers);
-    free_table(&table);
-    return code;
+    LAB_TRY(make_table(&table, settings, run, way->members));
+    take_times(&table, way->deed, numbers);
+    return VIDI_OK;
 }
 
 /* ---- verdicts ---- */

@@ -95,21 +95,16 @@ static uint64_t last_tenth(uint64_t n)
 static int measure_order(const lab_settings *settings, uint64_t run, bool shuffled, double *numbers)
 {
     uint64_t n = lab_further_urls(settings, PART);
-    desk desk = {.order = NULL};
-    vidi_set *set = NULL;
-    int code = desk_make(&desk, settings, run, n);
-    if (code == VIDI_OK)
-        code = lab_set_make(&set, settings, run, "classic", "k=3,M=2.0,mode=salted,hash=jenkins", n);
-    for (unsigned crawl = 0; crawl < CRAWLS && code == VIDI_OK; crawl++) {
-        code = crawl_again(&desk, set, settings, run, crawl, shuffled);
-        if (code == VIDI_OK) {
-            numbers[COLUMNS * crawl + shuffled] = count_delayed(&desk, 0, crawl + 1);
-            numbers[COLUMNS * crawl + ORDERS + shuffled] = count_delayed(&desk, last_tenth(n), crawl + 1);
-        }
+    LAB_OWN(desk_free) desk desk = {.order = NULL};
+    LAB_OWN(lab_close) vidi_set *set = NULL;
+    LAB_TRY(desk_make(&desk, settings, run, n));
+    LAB_TRY(lab_set_make(&set, settings, run, "classic", "k=3,M=2.0,mode=salted,hash=jenkins", n));
+    for (unsigned crawl = 0; crawl < CRAWLS; crawl++) {
+        LAB_TRY(crawl_again(&desk, set, settings, run, crawl, shuffled));
+        numbers[COLUMNS * crawl + shuffled] = count_delayed(&desk, 0, crawl + 1);
+        numbers[COLUMNS * crawl + ORDERS + shuffled] = count_delayed(&desk, last_tenth(n), crawl + 1);
     }
-    vidi_close(set);
-    desk_free(&desk);
-    return code;
+    return VIDI_OK;
 }
 
 static int measure_delay(const lab_settings *settings, uint64_t run, double *numbers)

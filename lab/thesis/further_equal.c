@@ -94,18 +94,15 @@ static int time_deeds(vidi_set *set, const lab_texts *texts, double *numbers)
 
 static int measure_equal_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_texts texts;
+    LAB_OWN(lab_texts_free) lab_texts texts = {0};
     uint64_t n = lab_further_urls(settings, TIME_PART);
-    int code = lab_texts_make(&texts, settings, run, 0, 2 * n);
-    for (size_t i = 0; i < SHAPES * WAYS && code == VIDI_OK; i++) {
-        vidi_set *set;
-        code = make(&set, &shapes[i / WAYS], i % WAYS == 0, settings, run, n);
-        if (code == VIDI_OK)
-            code = time_deeds(set, &texts, numbers + i * DEEDS);
-        vidi_close(set);
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * n));
+    for (size_t i = 0; i < SHAPES * WAYS; i++) {
+        LAB_OWN(lab_close) vidi_set *set = NULL;
+        LAB_TRY(make(&set, &shapes[i / WAYS], i % WAYS == 0, settings, run, n));
+        LAB_TRY(time_deeds(set, &texts, numbers + i * DEEDS));
     }
-    lab_texts_free(&texts);
-    return code;
+    return VIDI_OK;
 }
 
 LAB_STUDY(further_equal_bits, "further-equal-bits",

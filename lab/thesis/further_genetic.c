@@ -144,15 +144,14 @@ static int row_loses(trial *trial, size_t row, unsigned crawl, double *lost)
 
 static int measure_genetic(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    trial trial;
-    int code = trial_make(&trial, settings, run);
+    LAB_OWN(trial_free) trial trial = {0};
+    LAB_TRY(trial_make(&trial, settings, run));
     for (size_t row = 0; row < PROGRAMS + FUNCTIONS; row++) {
         numbers[row * COLUMNS] = numbers[row * COLUMNS + 1] = 0;
-        for (unsigned crawl = 0; crawl <= CRAWLS && code == VIDI_OK; crawl++)
-            code = row_loses(&trial, row, crawl, &numbers[row * COLUMNS + (crawl > 0)]);
+        for (unsigned crawl = 0; crawl <= CRAWLS; crawl++)
+            LAB_TRY(row_loses(&trial, row, crawl, &numbers[row * COLUMNS + (crawl > 0)]));
     }
-    trial_free(&trial);
-    return code;
+    return VIDI_OK;
 }
 
 static void judge_genetic(const lab_cell *cell, lab_entry *entry)
@@ -205,34 +204,31 @@ static int time_function(trial *trial, const char *name, double *nanoseconds)
     if (!vidi__inside_hash_bits((vidi_str){name, strlen(name)}))
         return VIDI_OK;
     uint64_t start = lab_thread_time();
-    vidi_digest *hashes = calloc(count, sizeof *hashes);
+    LAB_OWN(lab_release) vidi_digest *hashes = calloc(count, sizeof *hashes);
     if (!hashes)
         return lab_fail(VIDI_EMEMORY, "no memory for %zu values", count);
-    int code = vidi__inside_hash(name, key, no_salt, trial->site, count, hashes);
+    LAB_TRY(vidi__inside_hash(name, key, no_salt, trial->site, count, hashes));
     *nanoseconds = (double)(lab_thread_time() - start) / (double)count;
-    free(hashes);
-    return code;
+    return VIDI_OK;
 }
 
 /* The minimum of several tries. The rows take turns, so that a disturbance affects all of them. */
 static int measure_genetic_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
     enum { TRIES = 7 };
-    trial trial;
-    int code = trial_make(&trial, settings, run);
+    LAB_OWN(trial_free) trial trial = {0};
+    LAB_TRY(trial_make(&trial, settings, run));
     for (size_t row = 0; row < PROGRAMS + FUNCTIONS; row++)
         numbers[row] = INFINITY;
     for (int i = 0; i < TRIES; i++)
-        for (size_t row = 0; row < PROGRAMS + FUNCTIONS && code == VIDI_OK; row++) {
+        for (size_t row = 0; row < PROGRAMS + FUNCTIONS; row++) {
             double nanoseconds;
-            code = row < PROGRAMS
-                       ? time_program(&trial, row == FIRST ? &trial.bred.first : &trial.bred.last, &nanoseconds)
-                       : time_function(&trial, functions[row - PROGRAMS], &nanoseconds);
-            if (code == VIDI_OK)
-                numbers[row] = isnan(nanoseconds) ? nanoseconds : fmin(numbers[row], nanoseconds);
+            LAB_TRY(row < PROGRAMS
+                        ? time_program(&trial, row == FIRST ? &trial.bred.first : &trial.bred.last, &nanoseconds)
+                        : time_function(&trial, functions[row - PROGRAMS], &nanoseconds));
+            numbers[row] = isnan(nanoseconds) ? nanoseconds : fmin(numbers[row], nanoseconds);
         }
-    trial_free(&trial);
-    return code;
+    return VIDI_OK;
 }
 
 LAB_STUDY(further_genetic, "further-genetic", "Hash functions found by genetic search for a site's URLs, incremental",

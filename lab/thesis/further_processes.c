@@ -103,12 +103,11 @@ static int measure_count(const lab_settings *settings, uint64_t run, unsigned co
 
 static int measure_processes(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_texts texts;
-    int code = lab_texts_make(&texts, settings, run, 0, 2 * lab_further_urls(settings, PART));
-    for (size_t i = 0; i < COUNTS && code == VIDI_OK; i++)
-        code = measure_count(settings, run, counts[i], &texts, numbers + COLUMNS * i);
-    lab_texts_free(&texts);
-    return code;
+    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * lab_further_urls(settings, PART)));
+    for (size_t i = 0; i < COUNTS; i++)
+        LAB_TRY(measure_count(settings, run, counts[i], &texts, numbers + COLUMNS * i));
+    return VIDI_OK;
 }
 
 static void judge_processes(const lab_cell *cell, lab_entry *entry)

@@ -73,18 +73,15 @@ static int crawl(vidi_set *set, const lab_texts *texts, double *numbers)
 
 static int measure_revisit(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_texts texts;
+    LAB_OWN(lab_texts_free) lab_texts texts = {0};
     uint64_t n = lab_further_urls(settings, PART);
-    int code = lab_texts_make(&texts, settings, run, 0, 2 * n);
-    for (size_t i = 0; i < PLANS && code == VIDI_OK; i++) {
-        vidi_set *set;
-        code = make(&set, &plans[i], settings, run, n);
-        if (code == VIDI_OK)
-            code = crawl(set, &texts, numbers + CRAWLS * i);
-        vidi_close(set);
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * n));
+    for (size_t i = 0; i < PLANS; i++) {
+        LAB_OWN(lab_close) vidi_set *set = NULL;
+        LAB_TRY(make(&set, &plans[i], settings, run, n));
+        LAB_TRY(crawl(set, &texts, numbers + CRAWLS * i));
     }
-    lab_texts_free(&texts);
-    return code;
+    return VIDI_OK;
 }
 
 /* ---- theory ---- */

@@ -84,25 +84,22 @@ static int measure_setup(const setup *setup, const lab_settings *settings, uint6
                          double *numbers)
 {
     uint64_t n = texts->count / 2;
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     LAB_TRY(make(&set, setup, settings, run, n));
-    unsigned char *hits = calloc(n + 1, 1);
-    int code = hits ? crawl_twice(set, capacity_of(setup, n), texts, hits, numbers)
-                    : lab_fail(VIDI_EMEMORY, "no memory for %llu answers", (unsigned long long)n);
-    free(hits);
-    vidi_close(set);
-    return code;
+    LAB_OWN(lab_release) unsigned char *hits = calloc(n + 1, 1);
+    LAB_TRY(hits ? crawl_twice(set, capacity_of(setup, n), texts, hits, numbers)
+                 : lab_fail(VIDI_EMEMORY, "no memory for %llu answers", (unsigned long long)n));
+    return VIDI_OK;
 }
 
 static int measure_scalable(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_texts texts;
+    LAB_OWN(lab_texts_free) lab_texts texts = {0};
     uint64_t n = lab_further_urls(settings, PART);
-    int code = lab_texts_make(&texts, settings, run, 0, 2 * n);
-    for (size_t i = 0; i < SETUPS && code == VIDI_OK; i++)
-        code = measure_setup(&setups[i], settings, run, &texts, numbers + 2 * i);
-    lab_texts_free(&texts);
-    return code;
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * n));
+    for (size_t i = 0; i < SETUPS; i++)
+        LAB_TRY(measure_setup(&setups[i], settings, run, &texts, numbers + 2 * i));
+    return VIDI_OK;
 }
 
 static int measure_memory(const setup *setup, const lab_settings *settings, uint64_t run, const lab_texts *texts,
@@ -121,12 +118,11 @@ static int measure_memory(const setup *setup, const lab_settings *settings, uint
 
 static int measure_scalable_memory(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_texts texts;
-    int code = lab_texts_make(&texts, settings, run, 0, lab_further_urls(settings, PART));
-    for (size_t i = 0; i < SETUPS && code == VIDI_OK; i++)
-        code = measure_memory(&setups[i], settings, run, &texts, &numbers[i]);
-    lab_texts_free(&texts);
-    return code;
+    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, lab_further_urls(settings, PART)));
+    for (size_t i = 0; i < SETUPS; i++)
+        LAB_TRY(measure_memory(&setups[i], settings, run, &texts, &numbers[i]));
+    return VIDI_OK;
 }
 
 /* ---- theory ---- */

@@ -102,13 +102,12 @@ static int measure_place(const lab_texts *texts, const lab_settings *settings, u
 
 static int measure_salt(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    lab_texts texts;
-    int code = lab_texts_make(&texts, settings, run, 0, 2 * lab_urls_part(settings, PART, 1));
+    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * lab_urls_part(settings, PART, 1)));
     memset(numbers, 0, FUNCTIONS * SIZES * PLACES * sizeof *numbers);
-    for (unsigned i = 0; i < FUNCTIONS * PLACES && code == VIDI_OK; i++)
-        code = measure_place(&texts, settings, run, i / PLACES, i % PLACES, numbers + i / PLACES * SIZES * PLACES);
-    lab_texts_free(&texts);
-    return code;
+    for (unsigned i = 0; i < FUNCTIONS * PLACES; i++)
+        LAB_TRY(measure_place(&texts, settings, run, i / PLACES, i % PLACES, numbers + i / PLACES * SIZES * PLACES));
+    return VIDI_OK;
 }
 
 /* ---- theory ---- */
