@@ -27,8 +27,8 @@ static int print_good(const char *path, const vidi_stats *stats, const vidi_reco
     cli_out_text(&out, "\n");
     if (found->unfinished_bytes)
         cli_out_format(&out,
-                       "%s: the log has %s unfinished bytes, of which nobody was told that they are on disk: from a "
-                       "write that is going on, or one that a crash has cut off\n",
+                       "%s: the log ends in %s bytes of an unfinished write, which is going on or was cut off by a "
+                       "crash; this is not damage\n",
                        path, cli_human_count(&unfinished, found->unfinished_bytes));
     return cli_out_close(&out);
 }
@@ -91,19 +91,17 @@ static const cli_option options_table[] = {
 
 const cli_command cli_check = {
     .name = "check",
-    .summary = "Read every byte of a saved set and say whether all is well",
+    .summary = "Verify every byte of a saved set",
     .usage = "vidi check [OPTION]... STATE",
     .about = "Verifies every byte of a saved set and reports damage.",
-    .details =
-        "STATE is a folder with a set, which may be in use, or a file that 'vidi export' wrote. This needs as "
-        "much memory as the set and changes nothing.\n"
-        "A message names the first damaged or missing file and says what you can do. If a log is damaged, only "
-        "the URLs in that place are forgotten; they will be new again. Bytes of a log that were never known to "
-        "be on disk are not damage: they come from a write in progress, or from one that a crash interrupted. "
-        "With '--sync never', and in sets that version 0.1 wrote last, this goes for everything after the last good "
-        "record.\n"
-        "The exit status is 0 if there is no damage, 1 if something is damaged or missing and the rest can be "
-        "used, and 2 if the set cannot be read.",
+    .details = "STATE is a folder with a set, which may be in use, or a file that 'vidi export' wrote. This needs "
+               "as much memory as the set and changes nothing.\n"
+               "A message names the first damaged or missing file and says what you can do. If a log is damaged, "
+               "only the URLs in that place are forgotten; they will be new again. Bytes of a log that were never "
+               "known to be on disk are not damage: they come from a write in progress, or from one that a crash "
+               "interrupted. With '--sync never', this is true of everything after the last good record.\n"
+               "The exit status is 0 if there is no damage, 1 if something is damaged or missing and the rest can "
+               "be used, and 2 if the set cannot be read.",
     .examples = "  vidi check crawl.state\n"
                 "  vidi check -q backup.vidi && cp backup.vidi /mnt/safe\n",
     .options = options_table,

@@ -187,7 +187,7 @@ static const cli_option options_table[] = {
      "The folder is created if it does not exist. A URL is remembered only after its line was delivered, however the "
      "program ends; use it with --output. 'vidi top' watches the run.",
      0},
-    {"output", 'o', CLI_TEXT, FIELD(output), "FILE", "Write to this file; with --state, go on at its end",
+    {"output", 'o', CLI_TEXT, FIELD(output), "FILE", "Write to this file; with --state, append to it",
      "Recommended with --state: the state remembers how long the file was, together with the URLs. After a crash, a "
      "kill or a full disk, the next run cuts off what was not remembered, such as a torn line, and keeps it in the "
      "folder of the state. A file that was changed or replaced meanwhile is an error. A header is written only at the "
@@ -202,8 +202,8 @@ static const cli_option options_table[] = {
      0},
     {"wait", 0, CLI_FLAG, FIELD(set.wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},
     {"accept-damage", 0, CLI_FLAG, FIELD(set.accepts), NULL, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS, 0},
-    {"like", 0, CLI_TEXT, FIELD(set.like), "STATE2", "Create it like another state, to merge them later",
-     "The new state gets the other's kind, key and canonical form.", 0},
+    {"like", 0, CLI_TEXT, FIELD(set.like), "STATE2", "Copy the settings of another state, to merge them later",
+     "The new state gets the other's kind, size, key and canonical form.", 0},
     {"dry-run", 'n', CLI_FLAG, FIELD(set.dry_run), NULL, "Print the same output, but remember nothing",
      "Another process may be writing to the state at the same time.", 0},
     {"seen", 'D', CLI_FLAG, FIELD(seen), NULL, "Print the repeats instead of the new URLs",
@@ -216,7 +216,7 @@ static const cli_option options_table[] = {
     CLI_NULL_OPTIONS(dedup_options),
     CLI_EXTRACT_OPTIONS(dedup_options),
     {"canon", 0, CLI_TEXT, FIELD(set.canon), "P", CLI_CANON_SUMMARY,
-     CLI_CANON_DETAILS "  Lines with the same canonical form count as one; with 'none', lines need not be URLs.", 0},
+     CLI_CANON_DETAILS " Lines with the same canonical form count as one; with 'none', lines need not be URLs.", 0},
     {"key", 0, CLI_TEXT, FIELD(set.key), "WHAT", "Print one line per url, host or site [url]",
      "'host' and 'site' are short for --canon key=host and --canon key=site.", 0},
     {"tracking", 0, CLI_TEXT, FIELD(set.tracking), "FILE", CLI_TRACKING_SUMMARY, CLI_TRACKING_DETAILS, 0},

@@ -1,6 +1,6 @@
 /*
- * vidi export: writes a saved set as one file that any machine can read. The file gets its name only when it is
- * complete and on disk; until then an older file of that name stays unchanged.
+ * vidi export: writes a saved set as one file that any machine can read. It is written under
+ * a temporary name and renamed once it is complete and on disk, so an older file is not changed until then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -105,8 +105,8 @@ static void warn_of_readers(void)
     struct stat about;
 
     if (fstat(STDOUT_FILENO, &about) == 0 && S_ISREG(about.st_mode) && about.st_mode & (S_IRGRP | S_IROTH))
-        cli_warning("others may read the file that standard output goes to (mode %03o), and the set's key is in it; "
-                    "'vidi export STATE FILE' makes a file for its owner only",
+        cli_warning("others may read the file that standard output goes to (mode %03o), and it contains the set's key; "
+                    "'vidi export STATE FILE' makes a file that only its owner may read",
                     (unsigned)about.st_mode & 0777);
 }
 
@@ -159,10 +159,10 @@ static int run(const cli_command *self, cli_words words)
 
 static const cli_option options_table[] = {
     {"accept-damage", 0, CLI_FLAG, offsetof(export_options, accepts), NULL, "Go on although part of the set is damaged",
-     "Without this option, a set of which something is damaged or missing is an error, and no file is written.", 0},
-    {"redis", 0, CLI_TEXT, offsetof(export_options, redis), "KEY", "Write commands that load it into Redis, as KEY",
-     "The output is for 'redis-cli --pipe': a command VIDI.LOAD for each 16 MiB of the set. The server, Redis or "
-     "Valkey, must have vidi's module, and nothing at KEY. A kept previous epoch goes along.",
+     "Without this option, a set that is damaged or lacks a file is an error, and nothing is written.", 0},
+    {"redis", 0, CLI_TEXT, offsetof(export_options, redis), "KEY", "Write commands that load the set into Redis as KEY",
+     "The output is for 'redis-cli --pipe': one VIDI.LOAD command for each 16 MiB of the set. The server, Redis or "
+     "Valkey, must have loaded vidi's module, and KEY must not exist. A kept previous epoch is included.",
      0},
     CLI_OPTIONS_END,
 };
@@ -172,14 +172,15 @@ const cli_command cli_export = {
     .summary = "Write a saved set as one file, for backups and other machines",
     .usage = "vidi export [OPTION]... STATE [FILE]",
     .about = "Writes a saved set as one file that any machine can read, to FILE or standard output.",
-    .details = "The set may be in use: what was committed when this began is in the file. All of it is verified on the "
-               "way. Takes as much memory as the set.\n"
-               "FILE gets its name when it is whole and on disk; until then it is FILE.new, and a file that was there "
-               "stays as it is. It is for its owner only (mode 0600), because the set's key is inside: whoever has it "
-               "can choose which pages you lose. If standard output is a file that others may read, there is a "
-               "warning. An epoch that was kept with 'vidi rotate --keep-previous' is left out, but not with --redis.\n"
-               "'vidi import' makes a set of it again; 'vidi info', 'vidi check' and 'vidi merge' take the file as it "
-               "is.\n"
+    .details = "The set may be in use: the output has what was committed when the command began. Everything is "
+               "verified while it is read. This takes as much memory as the set.\n"
+               "The set is written to FILE.new, which is renamed to FILE once it is complete and on disk; until "
+               "then an existing FILE is not changed. Only its owner may read it (mode 0600), because it contains "
+               "the set's key: whoever has the key can choose which pages you lose. You are warned if standard "
+               "output is a file that others may read. An epoch that was kept with 'vidi rotate --keep-previous' "
+               "is left out, except with --redis.\n"
+               "'vidi import' turns the file into a saved set again. 'vidi info', 'vidi check' and 'vidi merge' "
+               "read the file directly.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi export crawl.state crawl.vidi\n"
                 "  vidi export crawl.state | zstd > crawl.vidi.zst\n"

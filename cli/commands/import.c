@@ -65,9 +65,10 @@ static int check_keeps_urls(const vidi_set *set, const char *name)
     if (status == CLI_OK)
         error = vidi_merge(one, other);
     if (error < 0)
-        status = cli_error("%s is of kind %s, which keeps no URLs that could be hashed with another key; only sets of "
-                           "the kinds hashset, sorted and list can get a new one",
-                           name, stats.kind);
+        status =
+            cli_error("%s is of kind %s, which keeps only hashes of its URLs, so it cannot get a new key; the kinds "
+                      "hashset, sorted and list can",
+                      name, stats.kind);
     vidi_close(one);
     vidi_close(other);
     return status;
@@ -125,17 +126,15 @@ const cli_command cli_import = {
     .name = "import",
     .summary = "Make a saved set from an exported file",
     .usage = "vidi import [OPTION]... STATE [FILE]",
-    .about = "Makes the folder STATE, with a set in it, from a file that 'vidi export' wrote, or from standard input.",
-    .details =
-        "Everything is verified before the folder is made: after an error in the input nothing is there. A "
-        "folder that holds a set already is refused; an empty one is taken.\n"
-        "The new set is the same as the one that was exported, with its key, its epoch and its history, so "
-        "that the two can be merged later. So whoever wrote the file knows the key; --new-key draws another one for "
-        "sets that keep their URLs. An epoch that was kept with 'vidi rotate --keep-previous' is not in "
-        "the file.\n"
-        "The pieces that a Redis server gives with VIDI.DUMP are read too, one behind the other, with such an epoch if "
-        "it was kept there.\n"
-        "The exit status is 0, or 2 after an error.",
+    .about = "Creates the folder STATE from a file that 'vidi export' wrote, or from standard input.",
+    .details = "Everything is verified before the folder is created, so an error in the input leaves nothing "
+               "behind. A folder that already holds a set is refused; an empty folder is used.\n"
+               "The new set has the key, the epoch and the history of the exported one, so the two can be merged "
+               "later. Whoever wrote the file knows that key; --new-key draws a new one, for sets that keep their "
+               "URLs. An epoch that was kept with 'vidi rotate --keep-previous' is not in the file.\n"
+               "The pieces that a Redis server returns for VIDI.DUMP can be read too, one after the other, with "
+               "the kept epoch if there is one.\n"
+               "The exit status is 0, or 2 after an error.",
     .examples = "  vidi import crawl.state crawl.vidi\n"
                 "  ssh other vidi export crawl.state | vidi import copy.state\n",
     .options = options_table,

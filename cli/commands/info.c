@@ -162,7 +162,7 @@ static int print_table(cli_out *out, const info *state)
     cli_table_cell(&table, "error rate now");
     cli_table_cell(&table, "%s%s", cli_human_real(&number, stats->fp_now), without);
     cli_table_cell(&table, "expected pages lost");
-    cli_table_cell(&table, "%s (%s)", cli_human_lost(&number, stats->expected_lost, VIDI_FP_EXACT), cli_lost_is(stats));
+    cli_table_cell(&table, "%s", cli_human_expected(&number, stats->expected_lost, cli_lost_is(stats)));
     cli_table_count(&table, "answered new", stats->answered_new);
     cli_table_count(&table, "answered seen", stats->answered_seen);
     if (state->folder)

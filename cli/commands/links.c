@@ -211,15 +211,13 @@ static const cli_option options_table[] = {
      "Those with rel=nofollow, ugc or sponsored, and all links of a page with <meta name=robots content=nofollow>.", 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print a JSON object for each link",
      "It has url (unless the link is not a URL), value (the attribute as written), file, position (of the value, in "
-     "bytes "
-     "of the page as UTF-8), element, attribute, kind (link or resource), rel, text (what a reader sees of an a "
-     "element) "
-     "and nofollow.",
+     "bytes of "
+     "the page as UTF-8), element, attribute, kind (link or resource), rel, text (what a reader sees of an a "
+     "element) and nofollow.",
      0},
     {"about", 0, CLI_FLAG, FIELD(about), NULL, "Print a JSON object about each page instead of its links",
      "It has file, encoding, encoding_from (bom, option, meta or default), base, links, resources, and what the page "
-     "asks "
-     "of robots: noindex, nofollow and noarchive.",
+     "asks of robots: noindex, nofollow and noarchive.",
      0},
     CLI_OPTIONS_END,
 };
@@ -229,17 +227,13 @@ const cli_command cli_links = {
     .summary = "Print the links of HTML pages",
     .usage = "vidi links [OPTION]... [FILE]...",
     .about = "Reads HTML pages as browsers do and prints their links as absolute URLs, one per line.",
-    .details =
-        "Links are those of a, area, link, frame and iframe, and where <meta http-equiv=refresh> leads, in the order "
-        "of "
-        "the page. Contents of template are left out; contents of noscript count. Links are printed with their "
-        "fragments "
-        "and whatever their scheme is. The query of a link is percent-encoded in the page's encoding, as the URL "
-        "Standard "
-        "says.\n"
-        "Reads the files one after the other, or standard input if no file is given; '-' means standard input too. "
-        "Files may be packed.\n"
-        "The exit status is 0, or 2 after an error.",
+    .details = "Links are those of a, area, link, frame and iframe, and where <meta http-equiv=refresh> leads, in "
+               "the order of the page. Contents of template are left out; contents of noscript count. Links are "
+               "printed with their fragments and whatever their scheme is. The query of a link is percent-encoded "
+               "in the page's encoding, as the URL Standard says.\n"
+               "Reads the files one after the other, or standard input if no file is given; '-' means standard "
+               "input too. Packed files are unpacked.\n"
+               "The exit status is 0, or 2 after an error.",
     .examples = "  vidi links --base https://example.org/a.html a.html | vidi -s crawl.vidi > new.txt\n"
                 "  vidi links --base https://example.org/ --resources --json index.html\n"
                 "  vidi links --base https://example.org/ --skip-nofollow < index.html | grep '^http'\n"

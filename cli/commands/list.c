@@ -117,8 +117,8 @@ const cli_command cli_list = {
     .about = "Prints the URLs in a saved set, in their canonical form and in no particular order.",
     .details = "STATE is a folder with a set, which may be in use, or a file that 'vidi export' wrote. The kinds "
                "hashset, sorted and list keep their URLs. The kind fingerprint, which is the default, keeps only "
-               "hashes: --hashes lists those. The other kinds cannot be listed.\n"
-               "Takes as much memory as the set.\n"
+               "hashes; list them with --hashes. The other kinds cannot be listed.\n"
+               "This takes as much memory as the set.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi list crawl.vidi | sort > urls.txt\n"
                 "  vidi list --json crawl.vidi | jq -r 'select(.times > 1).url'\n",

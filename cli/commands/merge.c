@@ -39,7 +39,7 @@ static int check_places(const merging *job)
 {
     for (size_t i = 0; i < job->from.count; i++) {
         if (same_place(job->path, job->from.list[i]))
-            return cli_error("%s is among the sets that are to be merged into it", job->path);
+            return cli_error("%s is both OUT and IN, and a set cannot be merged into itself", job->path);
         for (size_t j = 0; j < i; j++)
             if (same_place(job->from.list[j], job->from.list[i]))
                 return cli_error("%s is given twice", job->from.list[i]);
@@ -360,15 +360,14 @@ static int run(const cli_command *self, cli_words words)
 
 static const cli_option options_table[] = {
     {"force", 0, CLI_FLAG, offsetof(merge_options, force), NULL, "Merge even if the error rate becomes too high",
-     "Without it, a merge that would raise the error rate to more than twice the one that the sets were made for is "
-     "refused.",
+     "Without it, a merge is refused if it would raise the error rate to more than twice what the sets were made for.",
      0},
     {"wait", 0, CLI_FLAG, offsetof(merge_options, write.wait), NULL, "Wait while another process has OUT locked",
      CLI_WAIT_DETAILS, 0},
     {"accept-damage", 0, CLI_FLAG, offsetof(merge_options, write.accepts), NULL,
      "Go on although part of a set is damaged",
-     "Without this option, a set of which something is damaged or missing is an error, and OUT is left as it is. URLs "
-     "that are gone will be new again.",
+     "Without this option, a set that is damaged or lacks a file is an error, and OUT is not changed. URLs that are "
+     "gone will be new again.",
      0},
     CLI_OPTIONS_END,
 };
@@ -377,22 +376,22 @@ const cli_command cli_merge = {
     .name = "merge",
     .summary = "Merge saved sets into one",
     .usage = "vidi merge [OPTION]... OUT IN...",
-    .about = "Adds all that is in the saved sets IN to the saved set OUT.",
-    .details =
-        "If there is no OUT, it is made like the first IN. The others are folders, which may be in use, or "
-        "files that 'vidi export' wrote; they stay as they are.\n"
-        "Sets can be merged only if they have the same canonical form. Sets of the kinds hashset, sorted and list "
-        "keep their URLs, so nothing else needs to be the same. Sets of the other kinds keep only hashes, so "
-        "they must also agree in kind, parameters, key, hash function and epoch: make each with 'vidi --state "
-        "STATE --like OTHER', or 'vidi export' one set and 'vidi import' the file on each machine.\n"
-        "All sets are opened, verified and compared before the first is merged. If two do not fit together, an "
-        "error says what differs. A new OUT exists only when it is whole.\n"
-        "Pages that one of the sets lost stay lost: its expected losses are added, in proportion to how many of its "
-        "URLs are new. So merging a set again adds nothing.\n"
-        "A set that was made for n URLs loses far more pages with those of two such sets in it. If the error rate "
-        "would become more than twice the one that was asked for, the merge is refused. Make the sets with a "
-        "capacity for all URLs together, or merge them with --force.\n"
-        "The exit status is 0, or 2 after an error.",
+    .about = "Adds the URLs of the saved sets IN to the saved set OUT.",
+    .details = "If OUT does not exist, it is created with the settings of the first IN. Each IN is a folder, which "
+               "may be in use, or a file that 'vidi export' wrote; they are not changed.\n"
+               "Sets can be merged only if they have the same canonical form. Sets of the kinds hashset, sorted "
+               "and list keep their URLs, so nothing else needs to be the same. Sets of the other kinds keep only "
+               "hashes, so they must also agree in kind, parameters, key, hash function and epoch: make each with "
+               "'vidi --state STATE --like OTHER', or 'vidi export' one set and 'vidi import' the file on each "
+               "machine.\n"
+               "All sets are opened, verified and compared before the first one is merged. If two do not fit "
+               "together, an error says what differs. A new OUT appears only when it is complete.\n"
+               "Pages that one of the sets lost stay lost: its expected losses are added, in proportion to how "
+               "many of its URLs are new. So merging a set again adds nothing.\n"
+               "A set made for n URLs loses far more pages when it holds the URLs of two such sets. If the error "
+               "rate would become more than twice the one that was asked for, the merge is refused. Make the sets "
+               "with a capacity for all URLs together, or merge them with --force.\n"
+               "The exit status is 0, or 2 after an error.",
     .examples = "  vidi merge all.state one.state two.state three.state\n"
                 "  vidi merge all.state from-other-machines/*.vidi\n",
     .options = options_table,

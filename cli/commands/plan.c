@@ -215,7 +215,7 @@ static const cli_option options_table[] = {
      "The default applies if nothing else limits the losses.",
      0},
     {"k", 0, CLI_COUNT, FIELD(k), "K", "Positions per URL, for kinds that have them", NULL, UINT32_MAX},
-    {"multiplier", 0, CLI_REAL, FIELD(multiplier), "M", "M in bits = URLs * K * M", NULL, 0},
+    {"multiplier", 0, CLI_REAL, FIELD(multiplier), "M", "Bit-size multiplier: bits = URLs * K * M", NULL, 0},
     {"kind", 0, CLI_TEXT, FIELD(kind), "NAME", "This kind only; 'vidi kinds' lists them", NULL, 0},
     {"param", 0, CLI_PAIRS, FIELD(params), "NAME=VALUE", "Parameter of that kind; may be given several times", NULL, 0},
     {"url-bytes", 0, CLI_REAL, FIELD(url_bytes), "N", "Average length of a URL, for kinds storing URLs [80]", NULL, 0},

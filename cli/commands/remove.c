@@ -113,7 +113,7 @@ static const cli_option options_table[] = {
      "Without this option, lines may have any length.", 0},
     CLI_EXTRACT_OPTIONS(remove_options),
     {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", CLI_INVALID_SUMMARY,
-     "They are removed like URLs (a state may have been told to keep such lines), skipped, or end the run with an "
+     "They are removed like URLs (a state may keep such lines), skipped, or end the run with an "
      "error.",
      0},
     CLI_WRITE_OPTIONS(remove_options, write),
@@ -126,14 +126,15 @@ const cli_command cli_remove = {
     .name = "remove",
     .summary = "Remove URLs from a state",
     .usage = "vidi remove [OPTION]... STATE [FILE]...",
-    .about = "Removes the lines (URLs) of files or standard input from a state, so that they are new again.",
+    .about = "Reads URLs, one per line, and removes them from a state, so that they are new again.",
     .details =
-        "Reads the files one after the other, or standard input if there are none; '-' is standard input too. Prints "
+        "Reads the files one after the other, or standard input if no file is given; '-' means standard input too. "
+        "Prints "
         "how many URLs were removed, and how many were not there. A URL may be spelled in any way that has the same "
         "canonical form. In a state that counts (multiset=on), each line takes away one of the times that its URL was "
         "added.\n"
-        "Remove only URLs that this state has answered 'new' for. A state that keeps hashes sometimes takes a new URL "
-        "for one that it has seen; removing such a URL would remove another one instead, which would then be new "
+        "Remove only URLs that this state has answered 'new' for. A state that keeps hashes sometimes mistakes a new "
+        "URL for one that it has seen; removing such a URL would remove another one instead, which would then be new "
         "again.\n"
         "What is reported as removed is on disk. If the command is killed, run it again: it removes the rest, and "
         "counts what was already removed as not there. 'vidi kinds' shows which kinds can remove URLs.\n"

@@ -75,23 +75,23 @@ static int run(const cli_command *self, cli_words words)
 static const cli_option options_table[] = {
     {"kind", 0, CLI_TEXT, FIELD(kind), "NAME", "Kind of the next epoch's set [same]", "'vidi kinds' lists them.", 0},
     {"param", 0, CLI_PAIRS, FIELD(params), "NAME=VALUE", "Parameter of the kind; may be given several times",
-     "Those given take the place of all that the set was made with, as does another kind.", 0},
+     "Parameters given here replace all parameters of the old set. So does another --kind.", 0},
     {"capacity", 0, CLI_COUNT, FIELD(capacity), "N", "Number of different URLs to expect [last count * 1.25]", NULL, 0},
     {"error", 0, CLI_PROBABILITY, FIELD(error), "E", "Probability that a new URL is taken for seen [same]", NULL, 0},
-    {"keep-previous", 0, CLI_FLAG, FIELD(keep_previous), NULL, "Keep the epoch that ends, for explicit lookups",
-     "It takes its place on disk, and in memory, until the next rotation, which keeps that epoch in its turn.", 0},
+    {"keep-previous", 0, CLI_FLAG, FIELD(keep_previous), NULL, "Keep the old epoch, for explicit lookups",
+     "It takes space on disk and in memory until the next rotation.", 0},
     CLI_WRITE_OPTIONS(rotate_options, write),
     CLI_OPTIONS_END,
 };
 
 const cli_command cli_rotate = {
     .name = "rotate",
-    .summary = "Begin the next epoch of a saved set: empty, with new salts",
+    .summary = "Forget all URLs of a saved set, for the next crawl",
     .usage = "vidi rotate [OPTION]... STATE",
-    .about = "Begins the next epoch of a saved set, for the next crawl: empty, and with new salts.",
-    .details = "Every URL is new in the new epoch. A page that was lost in the last one, because its URL was taken for "
-               "seen, is found in this one, as the salts are others. Prints how the last epoch ended; 'vidi info' "
-               "shows all of them.\n"
+    .about = "Forgets all URLs of a saved set, for the next crawl: begins an empty epoch with new salts.",
+    .details = "Every URL is new in the new epoch. A page that was lost in the old one, because its URL was "
+               "mistaken for a seen one, is found in the new one, because each epoch hashes URLs with salts of its "
+               "own. Prints how many URLs were forgotten; 'vidi info' shows all epochs.\n"
                "If anything fails, the set stays in its epoch.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi rotate crawl.state\n"

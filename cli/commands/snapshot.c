@@ -56,10 +56,10 @@ const cli_command cli_snapshot = {
     .name = "snapshot",
     .summary = "Fold the log of a saved set into its snapshot",
     .usage = "vidi snapshot [OPTION]... STATE",
-    .about = "Writes a new snapshot of a saved set, with all that its log holds, and begins a new log.",
-    .details = "That happens by itself whenever the log has grown to half of the snapshot, and to 32 MiB. By hand it "
-               "makes the next opening faster, and with --accept-damage writes a set anew that 'vidi check' found "
-               "damaged. The old snapshot stays in force until the new one is on disk.\n"
+    .about = "Writes a new snapshot of a saved set, which includes its log, and begins an empty log.",
+    .details = "This happens automatically when the log has grown to half the size of the snapshot and to 32 MiB. "
+               "Do it by hand to make the next opening faster or, with --accept-damage, to rewrite a set that "
+               "'vidi check' found damaged. The old snapshot is used until the new one is on disk.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi snapshot crawl.state\n",
     .options = options_table,

@@ -145,8 +145,8 @@ static void set_rows(cli_table *table, const vidi_stats *set)
     cli_table_cell(table, "%s %.1f %%", bar_of(set->fill, bar), 100 * set->fill);
     cli_table_bytes(table, "memory", set->memory_bytes);
     cli_table_cell(table, "pages lost");
-    cli_table_cell(table, "%s (%s), error rate now %s", cli_human_lost(&number, set->expected_lost, VIDI_FP_EXACT),
-                   cli_lost_is(set), cli_human_real(&other, set->fp_now));
+    cli_table_cell(table, "%s, error rate now %s", cli_human_expected(&number, set->expected_lost, cli_lost_is(set)),
+                   cli_human_real(&other, set->fp_now));
     cli_table_cell(table, "kind");
     cli_table_cell(table, "%s, %s, epoch %s", set->kind, set->canon, cli_human_count(&number, set->epoch));
 }
@@ -315,12 +315,12 @@ static int run(const cli_command *self, cli_words words)
 #define FIELD(name) offsetof(top_options, name)
 
 static const cli_option options_table[] = {
-    {"state", 's', CLI_TEXT, FIELD(state), "STATE", "The state to look at; may also stand alone", NULL, 0},
-    {"once", 0, CLI_FLAG, FIELD(once), NULL, "Print one view and end",
-     "So it is too if standard output is not a terminal.", 0},
+    {"state", 's', CLI_TEXT, FIELD(state), "STATE", "The state to watch; the same as the operand", NULL, 0},
+    {"once", 0, CLI_FLAG, FIELD(once), NULL, "Print one view and exit",
+     "This is the default if standard output is not a terminal.", 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "With --once: print one JSON object", NULL, 0},
     {"color", 0, CLI_TEXT, FIELD(color), "WHEN", "Colours: auto, always, never [auto]",
-     "'auto' is on a terminal, unless NO_COLOR is set.", 0},
+     "'auto' uses colours on a terminal, unless NO_COLOR is set.", 0},
     CLI_OPTIONS_END,
 };
 
@@ -331,7 +331,7 @@ const cli_command cli_top = {
     .about = "Shows what a running 'vidi --state STATE' is doing, updated twice a second.",
     .details = "The view has the lines read, lines per second, the share of new URLs, the number of URLs in the set, "
                "its fill and memory, the expected pages lost, and a bar for the speed in each of the last 60 seconds. "
-               "If no process is running, it shows the saved set and waits for one. Press q or Ctrl-C to end it.\n"
+               "If no process is running, it shows the saved set and waits for one. Press q or Ctrl-C to quit.\n"
                "A run becomes visible after half a second. Watching does not slow it down.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi top crawl.vidi\n"

@@ -96,7 +96,7 @@ int cli_slot_header(void *context, const char *file, vidi_str line)
     if (printer->header) {
         bool same = line.len == job->header_text && memcmp(printer->header, line.ptr, line.len) == 0;
         if (!same && !job->headers_differ)
-            cli_warning("%s has another header than the first file, whose header is printed", file);
+            cli_warning("%s: its header differs from that of the first file, which is printed", file);
         job->headers_differ |= !same;
         return CLI_OK;
     }

@@ -160,7 +160,7 @@ static int refuse_file(const char *path)
     close(from.fd);
     if (cli_state_is_none(error))
         return cli_state_error(path, error);
-    return cli_error("%s is an exported set, and no folder to write to; 'vidi import' makes a folder of it", path);
+    return cli_error("%s is an exported set, which cannot be changed; make a folder of it with 'vidi import'", path);
 }
 
 int cli_state_check_folder(const char *path)

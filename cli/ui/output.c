@@ -375,7 +375,7 @@ const char *cli_meaning_sign(uint32_t fp_meaning)
 
 const char *cli_meaning_name(uint32_t fp_meaning)
 {
-    return fp_meaning == VIDI_FP_EXACT ? "by formula" : fp_meaning == VIDI_FP_AT_MOST ? "at most" : "about";
+    return fp_meaning == VIDI_FP_EXACT ? "exact" : fp_meaning == VIDI_FP_AT_MOST ? "at most" : "about";
 }
 
 /* Three digits, but never more than six decimals, and no zeros at the end. */
@@ -408,6 +408,16 @@ const char *cli_human_lost(cli_number *number, double lost, uint32_t fp_meaning)
     else
         cli_human_real(&value, lost);
     snprintf(number->text, sizeof number->text, "%s%.30s", cli_meaning_sign(fp_meaning), value.text);
+    return number->text;
+}
+
+const char *cli_human_expected(cli_number *number, double lost, const char *meaning)
+{
+    cli_number value;
+    bool plain = strcmp(meaning, "exact") == 0 || lost < 1e-6; /* such a number is "0" or "less than ..." */
+
+    cli_human_lost(&value, lost, VIDI_FP_EXACT);
+    snprintf(number->text, sizeof number->text, "%s%s%.25s", plain ? "" : meaning, plain ? "" : " ", value.text);
     return number->text;
 }
 

@@ -61,7 +61,7 @@ const char *cli_human_time(cli_number *number, double seconds); /* "4.2 s", "42 
 const char *cli_shortest_real(cli_number *number, double value);
 
 /*
- * How to read an expectation of the library: the sign before it in a table ("", "<=", "~"), and in words ("by formula",
+ * How to read an expectation of the library: the sign before it in a table ("", "<=", "~"), and in words ("exact",
  * "at most", "about").
  */
 const char *cli_meaning_sign(uint32_t fp_meaning);
@@ -72,6 +72,9 @@ const char *cli_meaning_name(uint32_t fp_meaning);
  * of the meaning in front. Pass VIDI_FP_EXACT where no sign is wanted.
  */
 const char *cli_human_lost(cli_number *number, double lost, uint32_t fp_meaning);
+
+/* The same with the meaning in words before it, such as "at most 1,708"; without a word if that is "exact". */
+const char *cli_human_expected(cli_number *number, double lost, const char *meaning);
 
 /*
  * A writer of JSON (RFC 8259) that adds the commas itself. Bytes that are not UTF-8 become U+FFFD, so the result is

@@ -40,8 +40,8 @@ static void run_figures_of(const cli_report *report, run_figures *figures)
     bool lines = stats->lines_touched > 0;
     cli_number lost;
 
-    snprintf(figures->lost, sizeof figures->lost, "%s (%s%s)",
-             cli_human_lost(&lost, stats->expected_lost, VIDI_FP_EXACT), cli_lost_is(stats),
+    snprintf(figures->lost, sizeof figures->lost, "%s%s",
+             cli_human_expected(&lost, stats->expected_lost, cli_lost_is(stats)),
              is_full(stats) ? "; the set is full" : lost_notes[stats->fp_meaning % 3]);
     snprintf(figures->kind, sizeof figures->kind, "%s%s%s", stats->kind, *stats->params ? " " : "", stats->params);
     const cli_figure list[FIGURES] = {
@@ -95,18 +95,15 @@ void cli_report_warn(const cli_report *report)
 
     if ((stats->can & VIDI_CAN_GROW) || !(over || is_full(stats)))
         return;
-    cli_human_lost(&lost, stats->expected_lost, VIDI_FP_EXACT);
-    const char *meaning = cli_lost_is(stats);
+    cli_human_expected(&lost, stats->expected_lost, cli_lost_is(stats));
     if (over)
-        cli_warning("%s URLs in a set made for %s; expected pages lost: %s (%s); give a larger --capacity or a --kind "
+        cli_warning("%s URLs in a set made for %s; expected pages lost: %s; give a larger --capacity or a --kind "
                     "that grows",
-                    cli_human_count(&count, stats->count), cli_human_count(&capacity, stats->capacity), lost.text,
-                    meaning);
+                    cli_human_count(&count, stats->count), cli_human_count(&capacity, stats->capacity), lost.text);
     else
-        cli_warning(
-            "the set is full and mistakes most new URLs for seen ones; expected pages lost: %s (%s); give a larger "
-            "--capacity or a --kind that grows",
-            lost.text, meaning);
+        cli_warning("the set is full and mistakes most new URLs for seen ones; expected pages lost: %s; give a larger "
+                    "--capacity or a --kind that grows",
+                    lost.text);
 }
 
 int cli_report_strict(const cli_report *report, double lost)

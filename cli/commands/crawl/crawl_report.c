@@ -236,8 +236,8 @@ int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, cons
         count_row(&table, "hosts parked", totals->parked, "");
     count_row(&table, "left", totals->rows.queue, totals->rows.queue ? left : "");
     cli_table_cell(&table, "expected pages lost");
-    cli_table_cell(&table, "%s (%s)", cli_human_lost(&number, totals->expected_lost, VIDI_FP_EXACT),
-                   cli_meaning_name(totals->fp_meaning));
+    cli_table_cell(&table, "%s",
+                   cli_human_expected(&number, totals->expected_lost, cli_meaning_name(totals->fp_meaning)));
     cli_table_cell(&table, "kind");
     cli_table_cell(&table, "%s, canonical form %s", totals->kind, totals->canon);
     return cli_table_print(&table, out);

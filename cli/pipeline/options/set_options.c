@@ -25,7 +25,7 @@ static int check_like(const cli_set_options *options)
     if (!options->like)
         return CLI_OK;
     if (!options->state)
-        return cli_error("--like needs --state: the set to make like that one");
+        return cli_error("--like needs --state, the state to create");
     if (options->kind || options->params || options->canon || options->key || options->capacity || options->error > 0)
         return cli_error("--like takes kind, size and canonical form from %s; leave out --kind, --param, --capacity, "
                          "--error, --canon and --key",
@@ -38,11 +38,11 @@ static int check(const cli_set_options *options)
     if (options->epoch && strcmp(options->epoch, "new") != 0)
         return cli_error("--epoch is 'new', not '%s'", options->epoch);
     if (options->epoch && !options->state)
-        return cli_error("--epoch new needs --state: the set whose next epoch is to begin");
+        return cli_error("--epoch new needs --state, the set that begins a new epoch");
     if (options->epoch && options->dry_run)
         return cli_error("--epoch new and --dry-run exclude each other");
     if (options->wait && !options->state)
-        return cli_error("--wait needs --state: the state to wait for");
+        return cli_error("--wait needs --state, the state to wait for");
     if (options->wait && options->dry_run)
         return cli_error("--wait and --dry-run exclude each other: a dry run locks nothing");
     if (options->sync && !options->state)
@@ -132,9 +132,10 @@ static int plan(const cli_set_options *options, vidi_options *set, vidi_access *
         return cli_error("%s; 'vidi plan' shows what is possible", vidi_message());
     const vidi_plan_entry *best = cli_plan_choice(&want, plans, n);
     if (!best)
-        return cli_error("so little memory would lose some %.0f %% of the pages at the end; give more --memory, or a "
-                         "smaller --capacity",
-                         100 * plans[0].error);
+        return cli_error(
+            "with so little memory, about %.0f %% of the pages would be lost when the set is full; give more "
+            "--memory, or a smaller --capacity",
+            100 * plans[0].error);
     *chosen = *best;
     set->kind = chosen->kind;
     set->params = chosen->params;

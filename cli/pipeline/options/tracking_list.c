@@ -22,7 +22,7 @@ static int read_all(cli_input *in, const char *path, char *text)
         return cli_error("%s is too large for a list of tracking parameters, which has at most %d MiB", path,
                          MOST_BYTES >> 20);
     if (memchr(text, 0, length))
-        return cli_error("%s is not a list of tracking parameters: it is not text, as a byte of it is 0", path);
+        return cli_error("%s is not a list of tracking parameters: it contains a NUL byte, so it is not text", path);
     text[length] = 0;
     return CLI_OK;
 }

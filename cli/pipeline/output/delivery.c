@@ -274,7 +274,7 @@ static void begin_on_new_line(const cli_delivery *delivery, const struct stat *a
 
     if (fd >= 0 && at > 0 && pread(fd, &last, 1, at - 1) == 1 && last != delivery->end) {
         cli_warning(
-            "the last line of standard output was not ended, so a new line was begun; --output FILE cuts off what "
+            "the last line of standard output was incomplete, so a newline was added; --output FILE cuts off what "
             "a crash has left");
         cli_out_bytes(out, &delivery->end, 1);
     }
