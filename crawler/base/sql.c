@@ -7,7 +7,6 @@
 #include "crawler/base/sql.h"
 
 #include <stddef.h>
-#include <string.h>
 
 int sql_code(int result)
 {
@@ -60,24 +59,19 @@ int sql_execute(sqlite3 *db, const char *text)
     return sql_code(sqlite3_exec(db, text, NULL, NULL, NULL));
 }
 
-void sql_bind_text(sqlite3_stmt *statement, int index, vidi_str text)
+void sql_bind(sqlite3_stmt *statement, const sql_value *values, int count)
 {
-    sqlite3_bind_text64(statement, index, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
-}
-
-void sql_bind_blob(sqlite3_stmt *statement, int index, vidi_str bytes)
-{
-    sqlite3_bind_blob64(statement, index, bytes.ptr, bytes.len, SQLITE_STATIC);
-}
-
-void sql_bind_string(sqlite3_stmt *statement, int index, const char *text)
-{
-    sql_bind_text(statement, index, (vidi_str){text, text ? strlen(text) : 0});
-}
-
-void sql_bind(sqlite3_stmt *statement, int index, uint64_t value)
-{
-    sqlite3_bind_int64(statement, index, (int64_t)value);
+    for (int i = 0; i < count; i++) {
+        const sql_value *value = &values[i];
+        if (value->kind == SQL_IS_NUMBER)
+            sqlite3_bind_int64(statement, i + 1, value->number);
+        else if (value->kind == SQL_IS_REAL)
+            sqlite3_bind_double(statement, i + 1, value->real);
+        else if (value->kind == SQL_IS_TEXT)
+            sqlite3_bind_text64(statement, i + 1, value->bytes.ptr, value->bytes.len, SQLITE_STATIC, SQLITE_UTF8);
+        else
+            sqlite3_bind_blob64(statement, i + 1, value->bytes.ptr, value->bytes.len, SQLITE_STATIC);
+    }
 }
 
 vidi_str sql_blob(sqlite3_stmt *statement, int column)

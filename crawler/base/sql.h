@@ -7,6 +7,7 @@
 
 #include <sqlite3.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "vidi/vidi.h"
 
@@ -28,13 +29,31 @@ int sql_run(sqlite3_stmt *statement);
 /* Runs a text of statements that return nothing of interest. */
 int sql_execute(sqlite3 *db, const char *text);
 
-/* Binds bytes as text or as a blob, without a copy; ptr NULL: NULL. They must stay until the statement is reset. */
-void sql_bind_text(sqlite3_stmt *statement, int index, vidi_str text);
-void sql_bind_blob(sqlite3_stmt *statement, int index, vidi_str bytes);
-/* The same for a string that ends in a zero byte. */
-void sql_bind_string(sqlite3_stmt *statement, int index, const char *text);
-/* Whole numbers up to 2^63 - 1. */
-void sql_bind(sqlite3_stmt *statement, int index, uint64_t value);
+/* A value for a statement. Text and blobs are not copied: they must stay until the statement is reset. */
+typedef struct sql_value {
+    enum { SQL_IS_NUMBER, SQL_IS_REAL, SQL_IS_TEXT, SQL_IS_BLOB } kind;
+    int64_t number;
+    double real;
+    vidi_str bytes; /* ptr NULL: NULL */
+} sql_value;
+
+#define SQL_NUMBER(value) ((sql_value){.kind = SQL_IS_NUMBER, .number = (int64_t)(value)})
+#define SQL_REAL(value) ((sql_value){.kind = SQL_IS_REAL, .real = (value)})
+#define SQL_TEXT(text) ((sql_value){.kind = SQL_IS_TEXT, .bytes = (text)})
+#define SQL_BLOB(blob) ((sql_value){.kind = SQL_IS_BLOB, .bytes = (blob)})
+#define SQL_NULL SQL_TEXT(((vidi_str){NULL, 0}))
+
+/* A text that ends in a zero byte; NULL: NULL. */
+static inline sql_value SQL_STRING(const char *text)
+{
+    return SQL_TEXT(((vidi_str){text, text ? strlen(text) : 0}));
+}
+
+/* The arguments as an array of values, and their number. */
+#define SQL_VALUES(...) (const sql_value[]){__VA_ARGS__}, (int)(sizeof((sql_value[]){__VA_ARGS__}) / sizeof(sql_value))
+
+/* Binds values to the parameters from the first: sql_bind(statement, SQL_VALUES(SQL_NUMBER(1), SQL_STRING("a"))). */
+void sql_bind(sqlite3_stmt *statement, const sql_value *values, int count);
 
 /* A column, text or blob, valid until the statement is stepped or reset. NULL gives ptr NULL; an empty one does not. */
 vidi_str sql_blob(sqlite3_stmt *statement, int column);

@@ -8,44 +8,26 @@
 
 #include "crawler/base/url_parts.h"
 
-enum { NAMES = 7 };
+/* The counters that `meta` has, by name. */
+static const struct {
+    const char *name;
+    size_t at; /* in the struct */
+} kept[] = {{"urls", offsetof(counters, urls)},          {"outcomes", offsetof(counters, outcomes)},
+            {"pages", offsetof(counters, pages)},        {"bytes", offsetof(counters, bytes)},
+            {"errors", offsetof(counters, errors)},      {"seeds_fetched", offsetof(counters, seeds_fetched)},
+            {"synced_to", offsetof(counters, synced_to)}};
 
-/* The counters in the order of the struct, which has nothing else. */
-static const char *const names[NAMES] = {"urls", "outcomes", "pages", "bytes", "errors", "seeds_fetched", "synced_to"};
-
-static void spread(const counters *counts, uint64_t values[NAMES])
-{
-    values[0] = counts->urls;
-    values[1] = counts->outcomes;
-    values[2] = counts->pages;
-    values[3] = counts->bytes;
-    values[4] = counts->errors;
-    values[5] = counts->seeds_fetched;
-    values[6] = counts->synced_to;
-}
+enum { KEPT = sizeof kept / sizeof kept[0] };
 
 int counters_read(crawl *crawl, counters *counts)
 {
-    int64_t values[NAMES] = {0};
-    int64_t seconds_ms = 0;
+    int error = db_get(crawl->db, "seconds_ms", &crawl->seconds_ms);
 
-    for (size_t i = 0; i < NAMES; i++) {
-        int error = db_get(crawl->db, names[i], &values[i]);
-        if (error && error != VIDI_EABSENT)
-            return error;
-    }
-    int error = db_get(crawl->db, "seconds_ms", &seconds_ms);
-    if (error && error != VIDI_EABSENT)
-        return error;
-    crawl->seconds_ms = seconds_ms;
-    *counts = (counters){.urls = (uint64_t)values[0],
-                         .outcomes = (uint64_t)values[1],
-                         .pages = (uint64_t)values[2],
-                         .bytes = (uint64_t)values[3],
-                         .errors = (uint64_t)values[4],
-                         .seeds_fetched = (uint64_t)values[5],
-                         .synced_to = crawl->synced_to};
-    return VIDI_OK;
+    *counts = (counters){0};
+    for (size_t i = 0; i < KEPT && (error == VIDI_OK || error == VIDI_EABSENT); i++)
+        error = db_get(crawl->db, kept[i].name, (int64_t *)((char *)counts + kept[i].at));
+    counts->synced_to = crawl->synced_to;
+    return error == VIDI_EABSENT ? VIDI_OK : error;
 }
 
 static int write_stats(crawl *crawl, const vidi_stats *stats)
@@ -73,13 +55,11 @@ static int write_archive(crawl *crawl)
 
 int counters_write(crawl *crawl, const counters *counts, const vidi_stats *stats)
 {
-    uint64_t values[NAMES];
     int64_t run = crawl_now(crawl) - crawl->began;
     int error = VIDI_OK;
 
-    spread(counts, values);
-    for (size_t i = 0; i < NAMES && error == VIDI_OK; i++)
-        error = db_set(crawl->db, names[i], (int64_t)values[i]);
+    for (size_t i = 0; i < KEPT && error == VIDI_OK; i++)
+        error = db_set(crawl->db, kept[i].name, *(const int64_t *)((const char *)counts + kept[i].at));
     if (error == VIDI_OK)
         error = db_set(crawl->db, "seconds_ms", crawl->seconds_ms + run);
     if (error == VIDI_OK && stats)

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "crawler/archive/archive.h"
 #include "crawler/base/bytes.h"
@@ -57,13 +58,13 @@ typedef struct fetch_job {
     uint32_t level;
     /* the fetcher's */
     struct host *host;
-    struct host *robots_for;           /* this is the request for that host's robots.txt; NULL: it is a page */
-    unsigned redirects;                /* of robots.txt */
-    unsigned failures;                 /* requests that failed and were repeated */
-    unsigned overloads;                /* answers of 429 or 503 */
-    bool by_get;                       /* outside of the scope: HEAD was not enough */
-    int64_t due;                       /* when it can be tried again */
-    struct fetch_job *before, *behind; /* in the list of running requests */
+    struct host *robots_for;       /* this is the request for that host's robots.txt; NULL: it is a page */
+    unsigned redirects;            /* of robots.txt */
+    unsigned failures;             /* requests that failed and were repeated */
+    unsigned overloads;            /* answers of 429 or 503 */
+    bool by_get;                   /* outside of the scope: HEAD was not enough */
+    int64_t due;                   /* when it can be tried again */
+    LIST_ENTRY(fetch_job) running; /* in the list of running requests */
     /* what became of it */
     fetch_response *response; /* until a parser is through with it */
     int status;

@@ -86,9 +86,13 @@ int db_ready_to_write(crawl_db *db, enum db_statement which)
     return error;
 }
 
-int db_write(crawl_db *db, enum db_statement which)
+int db_change(crawl_db *db, enum db_statement which, const sql_value *values, int count)
 {
-    int error = sql_run(db->statements[which]);
+    int error = db_ready_to_write(db, which);
+    if (error)
+        return error;
+    sql_bind(db->statements[which], values, count);
+    error = sql_run(db->statements[which]);
     if (!error)
         return VIDI_OK;
     db->spoiled = error; /* until the next db_begin */
@@ -120,16 +124,11 @@ int db_load_totals(crawl_db *db)
 
 static int write_totals(crawl_db *db)
 {
-    int error = db->totals_changed ? db_ready_to_write(db, DB_TOTALS_WRITE) : VIDI_OK;
-    if (error || !db->totals_changed)
-        return error;
-    sqlite3_stmt *write = db->statements[DB_TOTALS_WRITE];
-    sql_bind(write, 1, db->totals.fetched);
-    sql_bind(write, 2, db->totals.failed);
-    sql_bind(write, 3, db->totals.bytes);
-    sql_bind(write, 4, db->totals.hosts);
-    sql_bind(write, 5, db->totals.archived);
-    error = db_write(db, DB_TOTALS_WRITE);
+    const db_totals *totals = &db->totals;
+    if (!db->totals_changed)
+        return VIDI_OK;
+    int error = DB_CHANGE(db, DB_TOTALS_WRITE, SQL_NUMBER(totals->fetched), SQL_NUMBER(totals->failed),
+                          SQL_NUMBER(totals->bytes), SQL_NUMBER(totals->hosts), SQL_NUMBER(totals->archived));
     db->totals_changed = error != VIDI_OK;
     return error;
 }

@@ -4,6 +4,7 @@
 #ifndef VIDI_CRAWLER_DATABASE_DATABASE_STATE_H
 #define VIDI_CRAWLER_DATABASE_DATABASE_STATE_H
 
+#include "crawler/base/sql.h"
 #include "crawler/database/database.h"
 
 enum db_statement {
@@ -54,8 +55,9 @@ int db_fail(crawl_db *db, int code);
 int db_ready(crawl_db *db, enum db_statement which);
 /* The same for what writes: there must be a transaction. */
 int db_ready_to_write(crawl_db *db, enum db_statement which);
-/* Runs a statement that writes. An error spoils the transaction. */
-int db_write(crawl_db *db, enum db_statement which);
+/* Runs a statement that writes, with these values. An error spoils the transaction. */
+int db_change(crawl_db *db, enum db_statement which, const sql_value *values, int count);
+#define DB_CHANGE(db, which, ...) db_change(db, which, SQL_VALUES(__VA_ARGS__))
 /* Reads the totals as they are in the database. */
 int db_load_totals(crawl_db *db);
 

@@ -15,7 +15,7 @@ static int find_meta(crawl_db *db, const char *name)
     if (error)
         return error;
     sqlite3_stmt *ask = db->statements[DB_GET];
-    sql_bind_string(ask, 1, name);
+    sql_bind(ask, SQL_VALUES(SQL_STRING(name)));
     int result = sqlite3_step(ask);
     if (sql_code(result))
         return db_fail(db, sql_code(result));
@@ -42,60 +42,30 @@ int db_get_text(crawl_db *db, const char *name, bytes *value)
 
 int db_set(crawl_db *db, const char *name, int64_t value)
 {
-    int error = db_ready_to_write(db, DB_SET);
-    if (error)
-        return error;
-    sql_bind_string(db->statements[DB_SET], 1, name);
-    sqlite3_bind_int64(db->statements[DB_SET], 2, value);
-    return db_write(db, DB_SET);
+    return DB_CHANGE(db, DB_SET, SQL_STRING(name), SQL_NUMBER(value));
 }
 
 int db_set_text(crawl_db *db, const char *name, vidi_str value)
 {
-    int error = db_ready_to_write(db, DB_SET);
-    if (error)
-        return error;
-    sql_bind_string(db->statements[DB_SET], 1, name);
-    sql_bind_text(db->statements[DB_SET], 2, value);
-    return db_write(db, DB_SET);
+    return DB_CHANGE(db, DB_SET, SQL_STRING(name), SQL_TEXT(value));
 }
 
 /* ---- outcomes ---- */
 
-static void bind_outcome(sqlite3_stmt *add, const db_outcome *outcome)
-{
-    sql_bind(add, 1, outcome->id);
-    sqlite3_bind_int(add, 2, outcome->status);
-    sql_bind_string(add, 3, outcome->reason);
-    sql_bind_string(add, 4, outcome->error);
-    sql_bind_text(add, 5, outcome->type);
-    sql_bind(add, 6, outcome->bytes);
-    sql_bind_string(add, 7, outcome->digest);
-    sqlite3_bind_int64(add, 8, outcome->date);
-    sqlite3_bind_double(add, 9, outcome->seconds);
-    sql_bind_text(add, 10, outcome->redirect);
-    sql_bind(add, 11, outcome->links);
-    sql_bind_string(add, 12, outcome->file);
-    if (outcome->file) {
-        sql_bind(add, 13, outcome->offset);
-        sql_bind(add, 14, outcome->length);
-    } else {
-        sqlite3_bind_null(add, 13);
-        sqlite3_bind_null(add, 14);
-    }
-}
-
 int db_outcome_add(crawl_db *db, const db_outcome *outcome)
 {
-    int error = db_ready_to_write(db, DB_OUTCOME_ADD);
-    if (error)
-        return error;
+    bool stored = outcome->file != NULL;
+
     if (outcome->id == 0 || outcome->id > frontier_last(db->urls)) {
         snprintf(db->error, sizeof db->error, "an outcome for a URL that is not in the table");
         return VIDI_EARGUMENT;
     }
-    bind_outcome(db->statements[DB_OUTCOME_ADD], outcome);
-    error = db_write(db, DB_OUTCOME_ADD);
+    int error =
+        DB_CHANGE(db, DB_OUTCOME_ADD, SQL_NUMBER(outcome->id), SQL_NUMBER(outcome->status), SQL_STRING(outcome->reason),
+                  SQL_STRING(outcome->error), SQL_TEXT(outcome->type), SQL_NUMBER(outcome->bytes),
+                  SQL_STRING(outcome->digest), SQL_NUMBER(outcome->date), SQL_REAL(outcome->seconds),
+                  SQL_TEXT(outcome->redirect), SQL_NUMBER(outcome->links), SQL_STRING(outcome->file),
+                  stored ? SQL_NUMBER(outcome->offset) : SQL_NULL, stored ? SQL_NUMBER(outcome->length) : SQL_NULL);
     if (error)
         return error;
     if (sqlite3_changes(db->sqlite) == 0)
@@ -103,7 +73,7 @@ int db_outcome_add(crawl_db *db, const db_outcome *outcome)
     db->totals.fetched += outcome->reason == NULL;
     db->totals.failed += outcome->reason != NULL;
     db->totals.bytes += outcome->bytes;
-    db->totals.archived += outcome->file != NULL;
+    db->totals.archived += stored;
     db->totals_changed = true;
     return VIDI_OK;
 }
@@ -114,7 +84,7 @@ int db_is_done(crawl_db *db, uint64_t id)
     if (error)
         return error;
     sqlite3_stmt *ask = db->statements[DB_OUTCOME_HAS];
-    sql_bind(ask, 1, id);
+    sql_bind(ask, SQL_VALUES(SQL_NUMBER(id)));
     int result = sqlite3_step(ask);
     error = sql_code(result);
     if (error)
@@ -140,7 +110,7 @@ static int read_robots(crawl_db *db, db_host *host, size_t *at)
     if (error)
         return error;
     sqlite3_stmt *ask = db->statements[DB_ROBOTS_READ];
-    sql_bind(ask, 1, host->id);
+    sql_bind(ask, SQL_VALUES(SQL_NUMBER(host->id)));
     int result = sqlite3_step(ask);
     error = sql_code(result);
     if (result == SQLITE_ROW) {
@@ -156,7 +126,7 @@ static int read_robots(crawl_db *db, db_host *host, size_t *at)
 static int read_host(crawl_db *db, uint64_t id, db_host *host, size_t at[2])
 {
     sqlite3_stmt *ask = db->statements[DB_HOST_READ];
-    sql_bind(ask, 1, id);
+    sql_bind(ask, SQL_VALUES(SQL_NUMBER(id)));
     int result = sqlite3_step(ask), error = result == SQLITE_DONE ? VIDI_EABSENT : sql_code(result);
     if (!error) {
         *host = (db_host){.id = id,
@@ -196,55 +166,31 @@ int db_host_read(crawl_db *db, uint64_t id, db_host *host)
     return VIDI_OK;
 }
 
-static void bind_host(sqlite3_stmt *statement, const db_host *host)
+static int change_host(crawl_db *db, enum db_statement which, const db_host *host)
 {
-    sql_bind(statement, 1, host->id);
-    sql_bind_text(statement, 2, host->origin);
-    sql_bind(statement, 3, host->pages);
-    sqlite3_bind_int64(statement, 4, host->not_before);
-    sql_bind_string(statement, 5, host->parked);
-    sqlite3_bind_int(statement, 6, host->robots_outcome);
-    sqlite3_bind_int64(statement, 7, host->robots_date);
-    sqlite3_bind_int64(statement, 8, host->robots_reached);
-}
-
-static int write_robots(crawl_db *db, const db_host *host)
-{
-    int error = host->robots.ptr ? db_ready_to_write(db, DB_ROBOTS_WRITE) : VIDI_OK;
-    if (error || !host->robots.ptr)
-        return error;
-    sql_bind(db->statements[DB_ROBOTS_WRITE], 1, host->id);
-    sql_bind_blob(db->statements[DB_ROBOTS_WRITE], 2, host->robots);
-    return db_write(db, DB_ROBOTS_WRITE);
+    return DB_CHANGE(db, which, SQL_NUMBER(host->id), SQL_TEXT(host->origin), SQL_NUMBER(host->pages),
+                     SQL_NUMBER(host->not_before), SQL_STRING(host->parked), SQL_NUMBER(host->robots_outcome),
+                     SQL_NUMBER(host->robots_date), SQL_NUMBER(host->robots_reached));
 }
 
 int db_host_write(crawl_db *db, const db_host *host)
 {
-    int error = db_ready_to_write(db, DB_HOST_CHANGE);
-    if (error)
-        return error;
-    bind_host(db->statements[DB_HOST_CHANGE], host);
-    error = db_write(db, DB_HOST_CHANGE);
+    int error = change_host(db, DB_HOST_CHANGE, host);
+
     if (!error && sqlite3_changes(db->sqlite) == 0) {
-        error = db_ready_to_write(db, DB_HOST_ADD);
-        if (error)
-            return error;
-        bind_host(db->statements[DB_HOST_ADD], host);
-        error = db_write(db, DB_HOST_ADD);
+        error = change_host(db, DB_HOST_ADD, host);
         db->totals.hosts += error == VIDI_OK;
         db->totals_changed = true;
     }
-    return error ? error : write_robots(db, host);
+    if (error || !host->robots.ptr)
+        return error;
+    return DB_CHANGE(db, DB_ROBOTS_WRITE, SQL_NUMBER(host->id), SQL_BLOB(host->robots));
 }
 
 int db_host_pages(crawl_db *db, uint64_t id, uint64_t pages)
 {
-    int error = db_ready_to_write(db, DB_HOST_PAGES);
-    if (error)
-        return error;
-    sql_bind(db->statements[DB_HOST_PAGES], 1, id);
-    sql_bind(db->statements[DB_HOST_PAGES], 2, pages);
-    error = db_write(db, DB_HOST_PAGES);
+    int error = DB_CHANGE(db, DB_HOST_PAGES, SQL_NUMBER(id), SQL_NUMBER(pages));
+
     return error || sqlite3_changes(db->sqlite) ? error : VIDI_EABSENT;
 }
 
@@ -252,23 +198,18 @@ int db_host_pages(crawl_db *db, uint64_t id, uint64_t pages)
 
 int db_seed(crawl_db *db, vidi_str url)
 {
-    int error = db_ready_to_write(db, DB_SEED);
-    if (error)
-        return error;
-    sql_bind_text(db->statements[DB_SEED], 1, url);
-    error = db_write(db, DB_SEED);
+    int error = DB_CHANGE(db, DB_SEED, SQL_TEXT(url));
+
     return error ? error : sqlite3_changes(db->sqlite) > 0;
 }
 
 int db_seeds_again(crawl_db *db, frontier_visit *visit, void *context)
 {
     int result = SQLITE_DONE, stop = 0, error = db_ready_to_write(db, DB_SEEDS_FAILED);
-    if (!error)
-        error = db_ready_to_write(db, DB_SEEDS_AGAIN);
     if (error)
         return error;
     sqlite3_stmt *ask = db->statements[DB_SEEDS_FAILED];
-    sql_bind(ask, 1, FRONTIER_SEED);
+    sql_bind(ask, SQL_VALUES(SQL_NUMBER(FRONTIER_SEED)));
     while (!stop && (result = sqlite3_step(ask)) == SQLITE_ROW)
         stop = visit(context, sql_number(ask, 0), sql_blob(ask, 1));
     error = sql_code(result);
@@ -277,29 +218,17 @@ int db_seeds_again(crawl_db *db, frontier_visit *visit, void *context)
     sqlite3_reset(ask);
     if (stop || error)
         return stop ? stop : error;
-    sql_bind(db->statements[DB_SEEDS_AGAIN], 1, FRONTIER_SEED);
-    return db_write(db, DB_SEEDS_AGAIN);
+    return DB_CHANGE(db, DB_SEEDS_AGAIN, SQL_NUMBER(FRONTIER_SEED));
 }
 
 int db_skip(crawl_db *db, const char *reason, uint64_t links)
 {
-    int error = links ? db_ready_to_write(db, DB_SKIP) : VIDI_OK;
-    if (error || links == 0)
-        return error;
-    sql_bind_string(db->statements[DB_SKIP], 1, reason);
-    sql_bind(db->statements[DB_SKIP], 2, links);
-    return db_write(db, DB_SKIP);
+    return links ? DB_CHANGE(db, DB_SKIP, SQL_STRING(reason), SQL_NUMBER(links)) : VIDI_OK;
 }
 
 int db_edge(crawl_db *db, uint64_t target, uint64_t page, vidi_str text)
 {
-    int error = db_ready_to_write(db, DB_EDGE);
-    if (error)
-        return error;
-    sql_bind(db->statements[DB_EDGE], 1, target);
-    sql_bind(db->statements[DB_EDGE], 2, page);
-    sql_bind_text(db->statements[DB_EDGE], 3, text);
-    return db_write(db, DB_EDGE);
+    return DB_CHANGE(db, DB_EDGE, SQL_NUMBER(target), SQL_NUMBER(page), SQL_TEXT(text));
 }
 
 int db_path(crawl_db *db, uint64_t path, uint64_t *count)
@@ -308,7 +237,7 @@ int db_path(crawl_db *db, uint64_t path, uint64_t *count)
     if (error)
         return error;
     sqlite3_stmt *add = db->statements[DB_PATH];
-    sql_bind(add, 1, path);
+    sql_bind(add, SQL_VALUES(SQL_NUMBER(path)));
     int result = sqlite3_step(add);
     if (result == SQLITE_ROW) {
         *count = sql_number(add, 0);

@@ -133,7 +133,7 @@ static int count_missing(verifying *self)
                             "SELECT id FROM urls WHERE id <= ?1 AND id NOT IN (SELECT id FROM outcomes) ORDER BY id");
 
     if (!error)
-        sql_bind(open, 1, self->sorted);
+        sql_bind(open, SQL_VALUES(SQL_NUMBER(self->sorted)));
     while (!error && (result = sqlite3_step(open)) == SQLITE_ROW) {
         uint64_t id = sql_number(open, 0);
         if (self->queued[id / 8] >> id % 8 & 1)

@@ -12,6 +12,7 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "crawler/fetch/resolver.h"
 
@@ -29,7 +30,7 @@ typedef struct name {
     bool is_asked;   /* the threads have it */
     queue questions; /* that wait for it */
     bool has_answer; /* and then: */
-    struct name *older, *newer;
+    TAILQ_ENTRY(name) by_age;
     int64_t expires;
     fetch_address address; /* the one to use, or the one that is not permitted */
     int found, chosen;     /* how many addresses there are; which of them is the one to use, negative: none */
@@ -41,10 +42,10 @@ struct dns_cache {
     const fetch_guard *guard;
     crawl_clock clock;
     resolver *resolver;
-    void *tree; /* of all names, by host */
-    name *oldest, *newest;
-    size_t count;   /* of names with an answer */
-    queue answered; /* not told yet */
+    void *tree;                /* of all names, by host */
+    TAILQ_HEAD(, name) by_age; /* the oldest first */
+    size_t count;              /* of names with an answer */
+    queue answered;            /* not told yet */
     size_t running;
 };
 
@@ -62,32 +63,19 @@ static int compare(const void *a, const void *b)
 
 static void push_newest(dns_cache *cache, name *one)
 {
-    one->older = cache->newest;
-    one->newer = NULL;
-    if (cache->newest)
-        cache->newest->newer = one;
-    else
-        cache->oldest = one;
-    cache->newest = one;
+    TAILQ_INSERT_TAIL(&cache->by_age, one, by_age);
     cache->count++;
 }
 
 static void unlink_name(dns_cache *cache, name *one)
 {
-    if (one->older)
-        one->older->newer = one->newer;
-    else
-        cache->oldest = one->newer;
-    if (one->newer)
-        one->newer->older = one->older;
-    else
-        cache->newest = one->older;
+    TAILQ_REMOVE(&cache->by_age, one, by_age);
     cache->count--;
 }
 
 static void forget_oldest(dns_cache *cache)
 {
-    name *one = cache->oldest;
+    name *one = TAILQ_FIRST(&cache->by_age);
 
     unlink_name(cache, one);
     tdelete(one, &cache->tree, compare);
@@ -294,6 +282,7 @@ int dns_cache_open(dns_cache **made, const fetch_options *options, const fetch_g
     *made = NULL;
     if (!cache)
         return VIDI_EMEMORY;
+    TAILQ_INIT(&cache->by_age);
     cache->guard = guard;
     cache->clock = options->clock ? *options->clock : crawl_clock_real;
     int error = resolver_open(&cache->resolver, options->resolver, options->resolver_context);

@@ -7,9 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "vidi/vidi.h"
-
-enum { FIRST_ROOM = 64 };
+#include "crawler/base/list.h"
 
 int sockets_open(sockets *made)
 {
@@ -35,18 +33,11 @@ int sockets_add_reading(sockets *sockets, int fd)
 /* The watch of a socket; NULL: no memory. */
 static socket_watch *get(sockets *sockets, int fd)
 {
-    size_t room = sockets->room ? sockets->room : FIRST_ROOM;
+    size_t had = sockets->room;
 
-    if ((size_t)fd < sockets->room)
-        return &sockets->watches[fd];
-    while (room <= (size_t)fd)
-        room *= 2;
-    socket_watch *grown = realloc(sockets->watches, room * sizeof *grown);
-    if (!grown)
+    if (list_reserve(&sockets->watches, &sockets->room, (size_t)fd + 1) != VIDI_OK)
         return NULL;
-    memset(grown + sockets->room, 0, (room - sockets->room) * sizeof *grown);
-    sockets->watches = grown;
-    sockets->room = room;
+    memset(sockets->watches + had, 0, (sockets->room - had) * sizeof *sockets->watches);
     return &sockets->watches[fd];
 }
 

@@ -182,12 +182,8 @@ int frontier_add(frontier *frontier, frontier_url *url)
     if (error)
         return error;
     sqlite3_stmt *add = frontier->statements[FRONTIER_ADD];
-    sql_bind_text(add, 1, url->url);
-    sql_bind(add, 2, url->host);
-    sql_bind(add, 3, url->depth);
-    sql_bind(add, 4, url->hops);
-    sql_bind(add, 5, (uint64_t)url->kind);
-    sql_bind(add, 6, url->referrer);
+    sql_bind(add, SQL_VALUES(SQL_TEXT(url->url), SQL_NUMBER(url->host), SQL_NUMBER(url->depth), SQL_NUMBER(url->hops),
+                             SQL_NUMBER(url->kind), SQL_NUMBER(url->referrer)));
     error = sql_run(add);
     if (error)
         return frontier_wrote(frontier, frontier_fail(frontier, error));
@@ -211,7 +207,7 @@ int frontier_text(frontier *frontier, uint64_t id, bytes *to)
     if (error)
         return error;
     sqlite3_stmt *ask = frontier->statements[FRONTIER_TEXT];
-    sql_bind(ask, 1, id);
+    sql_bind(ask, SQL_VALUES(SQL_NUMBER(id)));
     int result = sqlite3_step(ask);
     if (result == SQLITE_ROW)
         error = bytes_append_str(to, sql_blob(ask, 0));
@@ -229,7 +225,7 @@ int frontier_since(frontier *frontier, uint64_t after, frontier_visit *visit, vo
     if (error)
         return error;
     sqlite3_stmt *ask = frontier->statements[FRONTIER_SINCE];
-    sql_bind(ask, 1, after);
+    sql_bind(ask, SQL_VALUES(SQL_NUMBER(after)));
     while (!stop && (result = sqlite3_step(ask)) == SQLITE_ROW)
         stop = visit(context, sql_number(ask, 0), sql_blob(ask, 1));
     error = sql_code(result);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "crawler/base/list.h"
 #include "crawler/base/sql.h"
 #include "crawler/frontier/blocks.h"
 #include "crawler/frontier/frontier_state.h"
@@ -15,14 +16,8 @@
 
 static int add_segment(frontier *frontier, uint64_t first, uint64_t last)
 {
-    if (frontier->segment_count == frontier->segment_room) {
-        size_t room = frontier->segment_room ? 2 * frontier->segment_room : 16;
-        segment *grown = realloc(frontier->segments, room * sizeof *grown);
-        if (!grown)
-            return frontier_fail(frontier, VIDI_EMEMORY);
-        frontier->segments = grown;
-        frontier->segment_room = room;
-    }
+    if (list_reserve(&frontier->segments, &frontier->segment_room, frontier->segment_count + 1) != VIDI_OK)
+        return frontier_fail(frontier, VIDI_EMEMORY);
     frontier->segments[frontier->segment_count++] = (segment){.first = first, .last = last};
     return VIDI_OK;
 }
@@ -78,8 +73,7 @@ int segments_open(frontier *frontier, uint64_t n, segment **found)
 static int level_of(frontier *frontier, const segment *segment, uint64_t least, uint32_t *level)
 {
     sqlite3_stmt *ask = frontier->statements[FRONTIER_LEVEL];
-    sql_bind(ask, 1, segment->first);
-    sql_bind(ask, 2, least);
+    sql_bind(ask, SQL_VALUES(SQL_NUMBER(segment->first), SQL_NUMBER(least)));
     int result = sqlite3_step(ask);
     if (result == SQLITE_ROW)
         *level = (uint32_t)sql_number(ask, 0);
@@ -101,7 +95,7 @@ static int remove_empty(frontier *frontier)
         int found =
             error || i + 1 == frontier->segment_count ? VIDI_OK : level_of(frontier, &frontier->segments[i], 0, &level);
         if (found == VIDI_EABSENT) {
-            sql_bind(frontier->statements[FRONTIER_SEGMENT_DROP], 1, frontier->segments[i].first);
+            sql_bind(frontier->statements[FRONTIER_SEGMENT_DROP], SQL_VALUES(SQL_NUMBER(frontier->segments[i].first)));
             found = sql_run(frontier->statements[FRONTIER_SEGMENT_DROP]);
             if (!found) {
                 window_forget(&frontier->segments[i]);
@@ -122,8 +116,7 @@ int segments_close(frontier *frontier, segment *last, uint64_t up_to)
     if (error)
         return error;
     sqlite3_stmt *put = frontier->statements[FRONTIER_SEGMENT_PUT];
-    sql_bind(put, 1, last->first);
-    sql_bind(put, 2, up_to);
+    sql_bind(put, SQL_VALUES(SQL_NUMBER(last->first), SQL_NUMBER(up_to)));
     error = sql_run(put);
     if (error)
         return frontier_fail(frontier, error);

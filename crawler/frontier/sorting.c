@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "crawler/base/list.h"
 #include "crawler/base/sql.h"
 #include "crawler/frontier/blocks.h"
 #include "crawler/frontier/frontier_state.h"
@@ -39,14 +40,8 @@ static void free_sorting(sorting *sorting)
 
 static int add_place(sorting *to, const frontier_url *url, uint32_t level)
 {
-    if (to->count == to->room) {
-        size_t room = to->room ? 2 * to->room : 1024;
-        place *grown = realloc(to->places, room * sizeof *grown);
-        if (!grown)
-            return VIDI_EMEMORY;
-        to->places = grown;
-        to->room = room;
-    }
+    if (list_reserve(&to->places, &to->room, to->count + 1) != VIDI_OK)
+        return VIDI_EMEMORY;
     to->places[to->count++] = (place){.host = url->host, .level = level, .at = (uint32_t)to->records.len};
     return record_append(&to->records, url);
 }
@@ -69,7 +64,7 @@ static int gather(frontier *frontier, uint64_t most, sorting *to)
     if (error)
         return error;
     sqlite3_stmt *ask = frontier->statements[FRONTIER_UNSORTED];
-    sql_bind(ask, 1, frontier_sorted(frontier));
+    sql_bind(ask, SQL_VALUES(SQL_NUMBER(frontier_sorted(frontier))));
     while (!error && to->count < most && to->count < SORT_URLS && to->records.len < SORT_BYTES &&
            (result = sqlite3_step(ask)) == SQLITE_ROW) {
         frontier_url url = url_of(ask);
@@ -99,12 +94,8 @@ static int put_block(frontier *frontier, uint64_t segment, const place *host, ui
                      const bytes *urls)
 {
     sqlite3_stmt *put = frontier->statements[FRONTIER_PUT];
-    sql_bind(put, 1, segment);
-    sql_bind(put, 2, host->level);
-    sql_bind(put, 3, host->host);
-    sql_bind(put, 4, number);
-    sql_bind(put, 5, count);
-    sql_bind_blob(put, 6, bytes_str(urls));
+    sql_bind(put, SQL_VALUES(SQL_NUMBER(segment), SQL_NUMBER(host->level), SQL_NUMBER(host->host), SQL_NUMBER(number),
+                             SQL_NUMBER(count), SQL_BLOB(bytes_str(urls))));
     int error = sql_run(put);
     return error ? frontier_fail(frontier, error) : VIDI_OK;
 }

@@ -33,12 +33,8 @@ static int delete_range(frontier *frontier, const segment *on, uint32_t level, b
     if (error)
         return error;
     sqlite3_stmt *drop = frontier->statements[FRONTIER_DROP];
-    sql_bind(drop, 1, on->first);
-    sql_bind(drop, 2, level);
-    sql_bind(drop, 3, from.host);
-    sql_bind(drop, 4, from.number);
-    sql_bind(drop, 5, end.host);
-    sql_bind(drop, 6, end.number);
+    sql_bind(drop, SQL_VALUES(SQL_NUMBER(on->first), SQL_NUMBER(level), SQL_NUMBER(from.host), SQL_NUMBER(from.number),
+                              SQL_NUMBER(end.host), SQL_NUMBER(end.number)));
     error = sql_run(drop);
     return error ? frontier_fail(frontier, error) : VIDI_OK;
 }
@@ -95,10 +91,7 @@ static int load(frontier *frontier, segment *on, uint32_t level, block_key key)
     to->from = key;
     to->count = to->live = to->text.len = 0;
     sqlite3_stmt *ask = frontier->statements[FRONTIER_AHEAD];
-    sql_bind(ask, 1, on->first);
-    sql_bind(ask, 2, level);
-    sql_bind(ask, 3, key.host);
-    sql_bind(ask, 4, key.number);
+    sql_bind(ask, SQL_VALUES(SQL_NUMBER(on->first), SQL_NUMBER(level), SQL_NUMBER(key.host), SQL_NUMBER(key.number)));
     error = read_rows(frontier, to, ask);
     sqlite3_reset(ask);
     return error;

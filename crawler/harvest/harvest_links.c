@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crawler/base/list.h"
 #include "crawler/base/url_parts.h"
 
 enum { WANTED = -1 };
@@ -127,15 +128,9 @@ static bool is_recent(const harvest_collector *c, size_t slot, vidi_str url)
 
 static harvest_link *new_link(harvest *into)
 {
-    if (into->link_count == into->link_room) {
-        size_t room = into->link_room ? 2 * into->link_room : 16;
-        harvest_link *grown = realloc(into->links, room * sizeof *grown);
-        if (!grown)
-            return NULL;
-        into->links = grown;
-        into->link_room = room;
-    }
-    return &into->links[into->link_count];
+    int error = list_reserve(&into->links, &into->link_room, into->link_count + 1);
+
+    return error ? NULL : &into->links[into->link_count];
 }
 
 /* Appends the text of a link. Returns its length. */

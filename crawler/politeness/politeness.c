@@ -41,7 +41,7 @@ static void address_changed(polite *polite, polite_slot *address)
 
 static void pair_changed(polite *polite, polite_pair *pair)
 {
-    const polite_queue *first = pair->wanting.first;
+    const polite_queue *first = TAILQ_FIRST(&pair->wanting);
     polite_slot *name = pair->name, *address = pair->address;
 
     if (first && name->running < polite->options.per_host)
@@ -98,7 +98,7 @@ polite_queue *polite_add(polite *polite, uint64_t name, uint64_t address, void *
     }
     queue->pair = pair;
     queue->item = item;
-    polite_list_append(&pair->resting, queue);
+    TAILQ_INSERT_TAIL(&pair->resting, queue, link);
     return queue;
 }
 
@@ -107,7 +107,7 @@ void polite_remove(polite *polite, polite_queue *queue)
     polite_pair *pair = queue->pair;
 
     polite_want(polite, queue, false);
-    polite_list_remove(&pair->resting, queue);
+    TAILQ_REMOVE(&pair->resting, queue, link);
     free(queue);
     polite_pair_release(polite, pair);
 }
@@ -126,7 +126,7 @@ static void wait_from_now(polite *polite, polite_queue *queue)
 {
     queue->since = polite->now;
     queue->turn = ++polite->turns;
-    polite_list_append(&queue->pair->wanting, queue);
+    TAILQ_INSERT_TAIL(&queue->pair->wanting, queue, link);
 }
 
 void polite_want(polite *polite, polite_queue *queue, bool wants)
@@ -136,13 +136,13 @@ void polite_want(polite *polite, polite_queue *queue, bool wants)
     if (queue->wants == wants)
         return;
     queue->wants = wants;
-    polite_list_remove(wants ? &pair->resting : &pair->wanting, queue);
+    TAILQ_REMOVE(wants ? &pair->resting : &pair->wanting, queue, link);
     if (wants) {
         wait_from_now(polite, queue);
         polite->wanting++;
         polite->waiting += queue->running == 0;
     } else {
-        polite_list_append(&pair->resting, queue);
+        TAILQ_INSERT_TAIL(&pair->resting, queue, link);
         polite->wanting--;
         polite->waiting -= queue->running == 0;
     }
@@ -184,8 +184,8 @@ void *polite_next(polite *polite, int64_t now)
     if (!top || top->time > polite->now)
         return NULL;
     polite_pair *pair = (polite_pair *)timer_top(&((const polite_slot *)top)->waiting);
-    polite_queue *queue = pair->wanting.first;
-    polite_list_remove(&pair->wanting, queue);
+    polite_queue *queue = TAILQ_FIRST(&pair->wanting);
+    TAILQ_REMOVE(&pair->wanting, queue, link);
     wait_from_now(polite, queue);
     polite->waiting -= queue->running == 0;
     queue->running++;

@@ -7,39 +7,6 @@
 #include <search.h>
 #include <stdlib.h>
 
-/* ---- lists of queues ---- */
-
-void polite_list_append(polite_list *list, polite_queue *queue)
-{
-    queue->before = list->last;
-    queue->behind = NULL;
-    if (list->last)
-        list->last->behind = queue;
-    else
-        list->first = queue;
-    list->last = queue;
-}
-
-void polite_list_remove(polite_list *list, polite_queue *queue)
-{
-    if (queue->before)
-        queue->before->behind = queue->behind;
-    else
-        list->first = queue->behind;
-    if (queue->behind)
-        queue->behind->before = queue->before;
-    else
-        list->last = queue->before;
-}
-
-static void free_list(polite_list *list)
-{
-    for (polite_queue *queue = list->first, *next; queue; queue = next) {
-        next = queue->behind;
-        free(queue);
-    }
-}
-
 /* ---- slots ---- */
 
 static int compare(const void *a, const void *b)
@@ -123,6 +90,8 @@ static polite_pair *pair_make(polite *polite, polite_slot *name, polite_slot *ad
         free(pair);
         return NULL;
     }
+    TAILQ_INIT(&pair->wanting);
+    TAILQ_INIT(&pair->resting);
     pair->name = name;
     pair->address = address;
     pair->next = name->pairs;
@@ -156,7 +125,7 @@ polite_pair *polite_pair_get(polite *polite, uint64_t name_key, uint64_t address
 
 void polite_pair_release(polite *polite, polite_pair *pair)
 {
-    if (pair->wanting.first || pair->resting.first)
+    if (!TAILQ_EMPTY(&pair->wanting) || !TAILQ_EMPTY(&pair->resting))
         return;
     polite_pair **link = &pair->name->pairs;
     while (*link != pair)
@@ -175,8 +144,11 @@ static void name_free(void *freed)
     polite_slot *name = freed;
     for (polite_pair *pair = name->pairs, *next; pair; pair = next) {
         next = pair->next;
-        free_list(&pair->wanting);
-        free_list(&pair->resting);
+        TAILQ_CONCAT(&pair->wanting, &pair->resting, link);
+        for (polite_queue *queue; (queue = TAILQ_FIRST(&pair->wanting));) {
+            TAILQ_REMOVE(&pair->wanting, queue, link);
+            free(queue);
+        }
         free(pair);
     }
     slot_free(name);

@@ -12,6 +12,8 @@
 #ifndef VIDI_CRAWLER_POLITENESS_SLOTS_H
 #define VIDI_CRAWLER_POLITENESS_SLOTS_H
 
+#include <sys/queue.h>
+
 #include "crawler/politeness/politeness.h"
 #include "crawler/politeness/timer_heap.h"
 
@@ -30,9 +32,7 @@ typedef struct polite_slot {
     timer_heap waiting; /* of an address: pairs with a queue that wants a turn, whose name may have another request */
 } polite_slot;
 
-typedef struct polite_list {
-    polite_queue *first, *last;
-} polite_list;
+typedef TAILQ_HEAD(polite_list, polite_queue) polite_list;
 
 struct polite_pair {
     timer_node node; /* first, so that a node is its pair; in address->waiting */
@@ -43,7 +43,7 @@ struct polite_pair {
 
 struct polite_queue {
     polite_pair *pair;
-    polite_queue *before, *behind; /* in one of the pair's lists */
+    TAILQ_ENTRY(polite_queue) link; /* in one of the pair's lists */
     void *item;
     bool wants;
     unsigned running;
@@ -77,9 +77,6 @@ void polite_forget(polite *polite);
 
 /* Frees all slots, pairs and queues. */
 void polite_free_slots(polite *polite);
-
-void polite_list_append(polite_list *list, polite_queue *queue);
-void polite_list_remove(polite_list *list, polite_queue *queue);
 
 /* The time before which the slot gets no request. */
 static inline int64_t polite_slot_time(const polite_slot *slot)

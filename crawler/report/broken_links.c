@@ -70,12 +70,8 @@ static int add_lead(report *report, const url_keys *keys, sqlite3_stmt *row, sql
         snprintf(report->error, sizeof report->error, "%s", vidi_message());
         return error;
     }
-    sql_bind(insert, 1, made[0]);
-    sql_bind(insert, 2, sql_number(row, 0));
-    if (leads_on)
-        sql_bind(insert, 3, made[1]);
-    else
-        sqlite3_bind_null(insert, 3);
+    sql_bind(insert, SQL_VALUES(SQL_NUMBER(made[0]), SQL_NUMBER(sql_number(row, 0)),
+                                leads_on ? SQL_NUMBER(made[1]) : SQL_NULL));
     return report_check(report, sql_run(insert));
 }
 
@@ -118,7 +114,7 @@ static int tell_referrers(report *report, const report_visitor *visitor, sqlite3
 {
     int error = VIDI_OK;
 
-    sql_bind(row, 1, broken);
+    sql_bind(row, SQL_VALUES(SQL_NUMBER(broken)));
     while (!error && (error = report_step(report, row)) == 1) {
         report_referrer from = {.page = sql_text(row, 0), .text = sql_text(row, 1), .through = sql_text(row, 2)};
         error = visitor->referrer(visitor->context, &from);

@@ -152,7 +152,7 @@ static int meta_text(report *report, const char *name, char *to, size_t room)
 
     to[0] = 0;
     if (!error) {
-        sql_bind_string(ask, 1, name);
+        sql_bind(ask, SQL_VALUES(SQL_STRING(name)));
         error = report_step(report, ask);
         if (error == 1) {
             vidi_str text = sql_text(ask, 0);
@@ -172,7 +172,7 @@ static int meta_number(report *report, const char *name, double *value)
 
     *value = 0;
     if (!error) {
-        sql_bind_string(ask, 1, name);
+        sql_bind(ask, SQL_VALUES(SQL_STRING(name)));
         error = report_step(report, ask);
         if (error == 1) {
             *value = sqlite3_column_double(ask, 0);

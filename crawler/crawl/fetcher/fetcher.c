@@ -96,11 +96,7 @@ static bool start(fetcher *fetcher, host *host, fetch_job *asks)
         crawl_no_memory(fetcher->crawl);
         return false;
     }
-    asks->behind = fetcher->on_their_way;
-    asks->before = NULL;
-    if (asks->behind)
-        asks->behind->before = asks;
-    fetcher->on_their_way = asks;
+    LIST_INSERT_HEAD(&fetcher->in_flight, asks, running);
     fetcher->running++;
     host->running++;
     fetcher->pages_running += asks->robots_for == NULL;
@@ -259,9 +255,10 @@ static void loop(fetcher *fetcher)
 /* Requests that are still running end with the downloader, which nobody asks about them any more. */
 static void free_all(fetcher *fetcher)
 {
-    while (fetcher->on_their_way) {
-        fetch_job *asked = fetcher->on_their_way;
-        fetcher->on_their_way = asked->behind;
+    fetch_job *asked;
+
+    while ((asked = LIST_FIRST(&fetcher->in_flight))) {
+        LIST_REMOVE(asked, running);
         fetch_job_free(asked);
     }
     polite_close(fetcher->politeness);

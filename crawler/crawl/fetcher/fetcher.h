@@ -71,7 +71,7 @@ typedef struct fetcher {
     id_map hosts;
     host **list;
     size_t list_room;
-    fetch_job *on_their_way;           /* running requests */
+    LIST_HEAD(, fetch_job) in_flight;  /* running requests */
     unsigned running;                  /* their number */
     uint64_t pages_running;            /* those of them that count as pages */
     uint64_t pages, bytes;             /* over all runs, with those that are not committed yet */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crawler/base/list.h"
 #include "crawler/crawl/fetcher/fetcher.h"
 
 enum {
@@ -58,15 +59,8 @@ static int add_to_list(fetcher *fetcher, host *host)
 {
     size_t count = fetcher->hosts.count;
 
-    if (count == fetcher->list_room) {
-        size_t room = count ? count * 2 : 64;
-        struct host **more = realloc(fetcher->list, room * sizeof *more);
-        if (!more)
-            return VIDI_EMEMORY;
-        fetcher->list = more;
-        fetcher->list_room = room;
-    }
-    if (id_map_put(&fetcher->hosts, host->id, host) != VIDI_OK)
+    if (list_reserve(&fetcher->list, &fetcher->list_room, count + 1) != VIDI_OK ||
+        id_map_put(&fetcher->hosts, host->id, host) != VIDI_OK)
         return VIDI_EMEMORY;
     host->at = count;
     fetcher->list[count] = host;
@@ -231,7 +225,7 @@ static fetch_job *due_retry(fetcher *fetcher, host *host)
 }
 
 /* The next URL of the blocks, as a fetch job. NULL: there is none, or no memory. */
-static fetch_job *next_of_load(fetcher *fetcher, host *host)
+static fetch_job *next_of_blocks(fetcher *fetcher, host *host)
 {
     url_block *first = (url_block *)host->url_blocks.first;
 
@@ -277,7 +271,7 @@ fetch_job *host_next(fetcher *fetcher, host *host)
         return (fetch_job *)messages_remove(&host->direct);
     next = due_retry(fetcher, host);
     while (!next && host->unstarted > 0 && host->retries.count < RETRIES_MOST) {
-        next = next_of_load(fetcher, host);
+        next = next_of_blocks(fetcher, host);
         if (!next)
             return NULL;
         if (!is_allowed(fetcher, host, next))
@@ -312,7 +306,7 @@ static void give_up_all(fetcher *fetcher, host *host)
 
     while ((page = (fetch_job *)messages_remove(&host->retries)))
         host_unfetched(fetcher, page, host->dead, host->dead_error);
-    while (host->unstarted > 0 && (page = next_of_load(fetcher, host)))
+    while (host->unstarted > 0 && (page = next_of_blocks(fetcher, host)))
         host_unfetched(fetcher, page, host->dead, host->dead_error);
 }
 

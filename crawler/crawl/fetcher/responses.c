@@ -235,12 +235,7 @@ void response_arrived(fetcher *fetcher, fetch_response *response)
     host *via = asked->host;
     uint64_t id = via->id;
 
-    if (asked->before)
-        asked->before->behind = asked->behind;
-    else
-        fetcher->on_their_way = asked->behind;
-    if (asked->behind)
-        asked->behind->before = asked->before;
+    LIST_REMOVE(asked, running);
     fetcher->running--;
     via->running--;
     if (response->status == 0 && (response->failure == FETCH_CONNECT || response->failure == FETCH_TIMEOUT))

@@ -5,25 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crawler/base/list.h"
 #include "crawler/base/url_parts.h"
 #include "crawler/crawl/storage/storage.h"
-
-/* Makes room for `count` elements of a list; *room is how many it has room for. */
-static int grow(void **list, size_t *room, size_t count, size_t size)
-{
-    size_t wanted = *room ? *room : 256;
-
-    if (count <= *room)
-        return VIDI_OK;
-    while (wanted < count)
-        wanted *= 2;
-    void *more = realloc(*list, wanted * size);
-    if (!more)
-        return VIDI_EMEMORY;
-    *list = more;
-    *room = wanted;
-    return VIDI_OK;
-}
 
 bool batch_is_empty(const batch *batch)
 {
@@ -34,7 +18,7 @@ int batch_drop_block(storage *storage, uint64_t host, uint32_t level, uint64_t n
 {
     batch *b = &storage->batch;
 
-    if (grow((void **)&b->drops, &b->drop_room, b->drop_count + 1, sizeof *b->drops) != VIDI_OK)
+    if (list_reserve(&b->drops, &b->drop_room, b->drop_count + 1) != VIDI_OK)
         return VIDI_EMEMORY;
     b->drops[b->drop_count++] = (batch_drop){host, number, level};
     return VIDI_OK;
@@ -49,13 +33,13 @@ static int reserve_links(batch *b, size_t more)
 
     if (count <= room)
         return VIDI_OK;
-    int error = grow((void **)&b->urls, &room, count, sizeof *b->urls);
+    int error = list_reserve(&b->urls, &room, count);
     room = b->link_room;
     if (error == VIDI_OK)
-        error = grow((void **)&b->links, &room, count, sizeof *b->links);
+        error = list_reserve(&b->links, &room, count);
     room = b->link_room;
     if (error == VIDI_OK)
-        error = grow((void **)&b->verdicts, &room, count, sizeof *b->verdicts);
+        error = list_reserve(&b->verdicts, &room, count);
     if (error == VIDI_OK)
         b->link_room = room;
     return error;
@@ -141,7 +125,7 @@ static int add_row(storage *storage, size_t i, vidi_str *last, uint64_t *key)
         b->skipped[HARVEST_BAD]++;
         return VIDI_OK;
     }
-    int error = grow((void **)&b->rows, &b->row_room, b->row_count + 1, sizeof *b->rows);
+    int error = list_reserve(&b->rows, &b->row_room, b->row_count + 1);
     if (error == VIDI_OK)
         error = host_key(storage, parts.origin, last, key);
     if (error)
@@ -177,7 +161,7 @@ static int make_targets(storage *storage)
 
     if (!storage->crawl->targets || b->link_count == 0)
         return VIDI_OK;
-    int error = grow((void **)&b->targets, &b->target_room, b->link_count, sizeof *b->targets);
+    int error = list_reserve(&b->targets, &b->target_room, b->link_count);
     return error ? error : url_keys_make(storage->crawl->targets, b->urls, b->link_count, b->targets);
 }
 

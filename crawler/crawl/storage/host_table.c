@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crawler/base/list.h"
 #include "crawler/base/url_parts.h"
 #include "crawler/crawl/storage/storage.h"
 
@@ -25,20 +26,14 @@ host_entry *host_table_find(const storage *storage, uint64_t host)
     return id_map_get(&storage->hosts, host);
 }
 
-/* ---- members ---- */
+/* ---- hosts that the fetcher has ---- */
 
 static int host_entry_add(storage *storage, uint64_t id, host_entry **made)
 {
     size_t count = storage->hosts.count;
 
-    if (count == storage->list_room) {
-        size_t room = count ? count * 2 : 64;
-        host_entry **more = realloc(storage->list, room * sizeof *more);
-        if (!more)
-            return VIDI_EMEMORY;
-        storage->list = more;
-        storage->list_room = room;
-    }
+    if (list_reserve(&storage->list, &storage->list_room, count + 1) != VIDI_OK)
+        return VIDI_EMEMORY;
     host_entry *host = calloc(1, sizeof *host);
     if (!host || id_map_put(&storage->hosts, id, host) != VIDI_OK) {
         free(host);
@@ -78,14 +73,8 @@ static void host_entry_forget(storage *storage, host_entry *host)
 
 static int block_note(host_entry *host, const frontier_block *block, size_t left)
 {
-    if (host->block_count == host->block_room) {
-        size_t room = host->block_room ? host->block_room * 2 : 4;
-        handed_block *more = realloc(host->blocks, room * sizeof *more);
-        if (!more)
-            return VIDI_EMEMORY;
-        host->blocks = more;
-        host->block_room = room;
-    }
+    if (list_reserve(&host->blocks, &host->block_room, host->block_count + 1) != VIDI_OK)
+        return VIDI_EMEMORY;
     host->blocks[host->block_count++] = (handed_block){block->number, block->level, (uint32_t)left};
     return VIDI_OK;
 }

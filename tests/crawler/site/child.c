@@ -77,6 +77,9 @@ int child_run(const child_plan *plan)
     if (pid < 0)
         return -1;
     if (plan->signal) {
+        static const struct timespec moment = {0, 1000000};
+        while (plan->begun && access(plan->begun, F_OK) != 0 && waitpid(pid, &status, WNOHANG) == 0)
+            nanosleep(&moment, NULL);
         struct timespec wait = {plan->after_us / 1000000, plan->after_us % 1000000 * 1000};
         nanosleep(&wait, NULL);
         kill(pid, plan->signal);

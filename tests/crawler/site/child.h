@@ -12,7 +12,8 @@ typedef struct child_plan {
     const char *words[CHILD_WORDS];         /* the first is the program; ends in NULL */
     const char *variables[CHILD_VARIABLES]; /* further "NAME=value"; ends in NULL */
     const char *out, *err;                  /* files; NULL: /dev/null */
-    int64_t after_us;                       /* microseconds until the signal is sent, if one is */
+    const char *begun;                      /* the signal waits until this file is there; NULL: for none */
+    int64_t after_us;                       /* microseconds from then until the signal is sent, if one is */
     int signal;                             /* 0: none */
 } child_plan;
 

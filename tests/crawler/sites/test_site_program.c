@@ -174,6 +174,7 @@ static void a_signal_ends_it_in_good_order(void **state)
     for (int64_t after = 100000; after <= 400000; after += 150000) {
         child_plan plan = program_plan(&town.self);
         plan.signal = *number;
+        plan.begun = town.self.lines; /* the state is there */
         plan.after_us = after;
         int status = child_run(&plan);
         char *said = program_messages(&town.self);
