@@ -223,7 +223,10 @@ static int go_on(archive *archive, const archive_place *end, uint64_t mark)
 
 /* ---- a new archive ---- */
 
-/* Has the file more than its first record, or something else? A torn record does not count. 1, 0 or VIDI_EMEMORY. */
+/*
+ * 1 if the file has anything after its first record, or something else; a torn record does not count. 0 or
+ * VIDI_EMEMORY.
+ */
 static int has_pages(int file, uint64_t length)
 {
     static const size_t room = 4 * WARCINFO_MOST;

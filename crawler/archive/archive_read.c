@@ -68,7 +68,7 @@ static int fill(archive_reader *reader)
     return got > 0;
 }
 
-/* Is this the head that the writer gives each member, without name or date? */
+/* True if this is the head that the writer gives each gzip member: it has neither name nor date. */
 static bool begins_well(const unsigned char *head)
 {
     static const unsigned char expected[GZIP_HEAD] = {0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 4, 255};

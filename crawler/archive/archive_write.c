@@ -2,8 +2,8 @@
  * Writing to the archive. Records go to a buffer first, so that small ones do not cost a system call each.
  *
  * Errors come in two kinds. A write that fails, most likely because the disk is full, leaves the archive as it was: the
- * file is cut back, the buffer stays, and the caller can try again. After a failed sync nobody knows what is on disk,
- * and a second one may succeed without having written anything; so nothing is written any more.
+ * file is cut back, the buffer stays, and the caller can try again. After a failed sync it is not known what is on
+ * disk, and a second one may succeed without having written anything; so nothing is written any more.
  */
 #include "crawler/archive/archive_files.h"
 

@@ -25,7 +25,7 @@ int warc_id(archive_packer *packer, char id[WARC_ID_ROOM]);
 /* Appends the packed record. VIDI_OK or VIDI_EMEMORY; nothing is appended then. */
 int warc_pack(archive_packer *packer, const warc_record *record, bytes *to);
 
-/* The first record of a file: who has written it, and how. */
+/* The first record of a file: which software wrote it, for whom, and how. */
 int warc_pack_info(archive_packer *packer, const char *filename, int64_t date, const char *agent, const char *contact,
                    bytes *to);
 

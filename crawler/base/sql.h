@@ -57,7 +57,7 @@ void sql_bind(sqlite3_stmt *statement, const sql_value *values, int count);
 
 /* A column, text or blob, valid until the statement is stepped or reset. NULL gives ptr NULL; an empty one does not. */
 vidi_str sql_blob(sqlite3_stmt *statement, int column);
-/* A text with a zero byte behind it. ptr NULL: the column is NULL, or there is no memory for that byte. */
+/* A text followed by a zero byte. ptr NULL: the column is NULL, or there is no memory for that byte. */
 vidi_str sql_text(sqlite3_stmt *statement, int column);
 uint64_t sql_number(sqlite3_stmt *statement, int column);
 

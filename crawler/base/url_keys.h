@@ -1,6 +1,6 @@
 /*
  * Short keys for URLs and hosts: 63 bits of a keyed digest. Equal keys stand for equal canonical forms, except for
- * collisions (a chance of one in a billion among a hundred thousand URLs), which nobody can provoke without the secret.
+ * collisions (a chance of one in a billion among a hundred thousand URLs), which cannot be provoked without the secret.
  */
 #ifndef VIDI_CRAWLER_BASE_URL_KEYS_H
 #define VIDI_CRAWLER_BASE_URL_KEYS_H

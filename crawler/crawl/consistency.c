@@ -1,5 +1,5 @@
 /*
- * Set and database: do the two in a folder belong together?
+ * Decides whether the set and the database in a folder belong together.
  *
  * The set commits after the database, so it never knows more. If it does, because the database comes from a backup, was
  * damaged, or was copied while a crawl was running, the URLs that only the set knows would never be fetched. So each

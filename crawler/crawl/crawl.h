@@ -6,9 +6,9 @@
  *   storage thread    seen-set, archive, database: one batch after the other; hands blocks of URLs to the fetcher
  *
  * A batch is committed in this order: the links are added to the set; the archive and the output file are written and
- * synced; one transaction of the database; vidi_commit_note. So after a crash the archive is never behind the database,
- * nor the database behind the set, and opening the crawl again brings the three together. If the order does not hold,
- * because one of them was damaged or comes from another time, the crawl is refused: consistency.c.
+ * synced; one transaction of the database; vidi_commit_note. So after a crash the archive has at least what the
+ * database has, the database at least what the set has, and opening the crawl again brings the three together. If the
+ * order does not hold, because one of them was damaged or comes from another time, the crawl is refused: consistency.c.
  */
 #ifndef VIDI_CRAWLER_CRAWL_CRAWL_H
 #define VIDI_CRAWLER_CRAWL_CRAWL_H

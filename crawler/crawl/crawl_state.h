@@ -230,7 +230,7 @@ int seen_open(crawl *crawl, const char *path, char *why);
 int seen_open_or_put_aside(crawl *crawl, const char *path, char *why);
 /* Makes the set as the user asks for it, or, if the crawl has begun already, as it was. */
 int seen_make(crawl *crawl, const char *path, char *why);
-/* Is it of the kind and form that the user asks for? */
+/* VIDI_OK if the set has the kind and the canonical form that the user asks for. */
 int seen_check_same(crawl *crawl, const vidi_stats *stats, char *why);
 /* Writes to the database what the user has asked for, if the crawl is new. */
 int seen_write_wish(crawl *crawl, const vidi_stats *stats);

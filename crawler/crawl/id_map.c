@@ -58,7 +58,7 @@ void id_map_remove(id_map *map, uint64_t id)
     if (!map->entries[free_at].id)
         return;
     map->count--;
-    /* Entries behind it move up if they can no longer be reached over the gap. */
+    /* Later entries move up if the gap would make them unreachable. */
     for (size_t at = (free_at + 1) & mask; map->entries[at].id; at = (at + 1) & mask) {
         size_t home = (size_t)map->entries[at].id & mask;
         if (((at - home) & mask) >= ((at - free_at) & mask)) {

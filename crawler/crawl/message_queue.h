@@ -1,5 +1,5 @@
 /*
- * How the threads of a crawl hand things to each other: a list behind a lock. Many messages go in or come out under one
+ * How the threads of a crawl send each other messages: a list with a lock. Many messages go in or come out under one
  * lock, and a thread that is busy is not woken up.
  *
  * A message queue has no limit of its own. Instead the fetcher starts no request while too much is fetched and not

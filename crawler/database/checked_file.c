@@ -57,7 +57,7 @@ static bool is_good(const unsigned char *page, uint64_t offset)
     return sum_in(page) == 0 || sum_in(page) == sum_of(page, offset);
 }
 
-/* Does the first page say that pages have this size, and leave room for a checksum? */
+/* True if the first page says that pages have this size and leave room for a checksum. */
 static bool has_sums(const unsigned char *head)
 {
     return head[16] << 8 == CHECKED_PAGE && head[17] == 0 && head[20] == CHECKED_RESERVED;

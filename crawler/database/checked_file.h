@@ -4,7 +4,7 @@
  * SQLite's log has checksums, but its file has none: a flipped bit in it can give another number, another text, or a
  * row that is not found. So the file is opened through a VFS of our own, which does what the system's does, and
  *
- *   - writes a checksum into the last 8 bytes of each page, which SQLite leaves free if it is told to;
+ *   - writes a checksum into the last 8 bytes of each page, which SQLite leaves free on request;
  *   - compares it when the page is read. A wrong one is SQLITE_IOERR_DATA: VIDI_EDAMAGED.
  *
  * Only pages in the file have one; in the log and in memory these bytes are 0. If another program copies the log into

@@ -133,7 +133,7 @@ static int write_totals(crawl_db *db)
     return error;
 }
 
-/* What another process writes is told as it is now; what this one writes is known. */
+/* Totals that another process writes are read again; those that this one writes are in memory. */
 int db_total(crawl_db *db, db_totals *totals)
 {
     int error = db->read_only || db->rolled_back ? db_load_totals(db) : VIDI_OK;
@@ -148,7 +148,7 @@ int db_total(crawl_db *db, db_totals *totals)
 
 /* ---- transactions ---- */
 
-/* Called by SQLite for every rollback, also for one that nobody has asked for. */
+/* Called by SQLite for every rollback, also for those it makes by itself. */
 static void note_rollback(void *context)
 {
     crawl_db *db = context;

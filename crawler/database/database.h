@@ -64,16 +64,16 @@ int db_begin(crawl_db *db);
  */
 int db_commit(crawl_db *db);
 void db_rollback(crawl_db *db);
-/* Is there a transaction? */
+/* True if there is a transaction. */
 bool db_is_open(const crawl_db *db);
 
-/* ---- is it whole? ---- */
+/* ---- verifying ---- */
 
 /* Marks the database, in a transaction, as one that is being written to, or as one that was left in good order. */
 int db_mark(crawl_db *db, bool closed);
 
 /*
- * Was it left in good order, and is it the same file? If not, it was perhaps copied while it was written to, and
+ * True unless it was closed in good order and is the same file. It may have been copied while it was written to, and
  * db_verify must be asked: a copy may mix pages of different moments.
  */
 bool db_is_doubtful(const crawl_db *db);
@@ -120,7 +120,7 @@ typedef struct db_outcome {
 
 /* Each URL has at most one: a second one is VIDI_EEXIST, and nothing changes. VIDI_EARGUMENT: there is no such URL. */
 int db_outcome_add(crawl_db *db, const db_outcome *outcome);
-/* Does this URL have an outcome? 1, 0 or an error. */
+/* 1 if the URL has an outcome, 0 if not, or an error. */
 int db_is_done(crawl_db *db, uint64_t id);
 
 /* ---- hosts ---- */

@@ -42,7 +42,7 @@ static int refuse_sql(char *why, int code, const char *path, sqlite3 *db)
 
 /* ---- the file ---- */
 
-/* Is there a file beside the database that has something in it: the log ("-wal"), or, while it is made, "-journal"? */
+/* True if a file beside the database has something in it: the log ("-wal"), or, while it is made, "-journal". */
 static bool has_beside(const char *path, const char *ending)
 {
     char name[4096];
@@ -69,9 +69,9 @@ static uint32_t number_at(const unsigned char *at)
 }
 
 /*
- * Is the file shorter than its first page says? SQLite does not see that part of the last page is missing. The page's
- * number of pages counts if two other numbers agree (SQLite's file format, section 1.3.8). Without a log, it is up to
- * date.
+ * True if the file is shorter than its first page says. SQLite does not see that part of the last page is missing. The
+ * page's number of pages counts if two other numbers agree (SQLite's file format, section 1.3.8). Without a log, it is
+ * up to date.
  */
 static bool is_cut(const char *path, uint64_t bytes)
 {
@@ -116,8 +116,8 @@ static int check_file(const char *path, enum db_access access, char *why)
 /* ---- connecting ---- */
 
 /*
- * The path as a URI, because SQLite takes a path that begins with "file:" for one anyway. `immutable`: nobody changes
- * the file, so that it can be read where nothing can be written beside it.
+ * The path as a URI, because SQLite takes a path that begins with "file:" for one anyway. `immutable`: no process
+ * changes the file, so that it can be read where nothing can be written beside it.
  */
 static int connect_to(sqlite3 **db, const char *path, enum db_access access, bool immutable)
 {
@@ -158,7 +158,7 @@ static int ask_number(sqlite3 *db, const char *text, int64_t *number)
 
 /* ---- what it is ---- */
 
-/* Whose database is it? *is_new: it has no tables yet. */
+/* Refuses databases of other programs. *is_new: it has no tables yet. */
 static int identify(sqlite3 *db, const char *path, bool *is_new, char *why)
 {
     int64_t tables = 0, application = 0, version = 0;

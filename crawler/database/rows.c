@@ -103,7 +103,7 @@ static int keep(bytes *in, vidi_str text, size_t *at)
     return error ? error : bytes_append(in, "", 1);
 }
 
-/* Reads robots.txt of the host behind the other texts. */
+/* Appends robots.txt of the host to the other texts. */
 static int read_robots(crawl_db *db, db_host *host, size_t *at)
 {
     int error = db_ready(db, DB_ROBOTS_READ);

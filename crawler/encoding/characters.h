@@ -32,7 +32,7 @@ static inline char ascii_lower(char c)
     return (char)(c | 0x20);
 }
 
-/* Is the text the same as `lower`, which is in lower case, but for the case of its letters? */
+/* Compares a text with a lower-case one, ignoring the case of ASCII letters. */
 static inline bool ascii_is(vidi_str text, const char *lower)
 {
     size_t i = 0;

@@ -165,7 +165,7 @@ static void decode_gb18030(decoder *d)
 
 enum jp_state { JP_ASCII, JP_ROMAN, JP_KATAKANA, JP_PAIRS };
 
-/* Is there an escape sequence at ESC? *state is what it switches to. */
+/* True if there is an escape sequence at ESC; *state is what it switches to. */
 static bool read_escape(const decoder *d, enum jp_state *state)
 {
     static const struct {

@@ -60,7 +60,7 @@ const text_encoding *encoding_find(vidi_str label);
 int encoding_decode(const text_encoding *encoding, vidi_str bytes, encoding_text *decoded);
 void encoding_text_free(encoding_text *decoded);
 
-/* Do links on pages in this encoding have queries in UTF-8? */
+/* True if links on pages in this encoding have their queries in UTF-8. */
 bool encoding_has_utf8_queries(const text_encoding *encoding);
 
 /* ---- encoding of queries ---- */

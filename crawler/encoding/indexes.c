@@ -107,7 +107,7 @@ static void fill_jis0208(void)
 
 static void fill_jis0212(void)
 {
-    fill(ENCODING_INDEX_JIS0212, "euc-jp-2007", 7211); /* behind it, ICU has additions that are not the standard's */
+    fill(ENCODING_INDEX_JIS0212, "euc-jp-2007", 7211); /* ICU's additions after that are not in the standard */
 }
 
 /*

@@ -1,7 +1,7 @@
 /*
  * The cache of addresses: see dns_cache.h. One thread uses it.
  *
- *   a question       for each call of dns_cache_ask; waits at a name, then in the list of those answered
+ *   a question       for each call of dns_cache_ask; waits at a name, then in the list of answers
  *   a name           for each host: being looked up (then it has questions), or answered (then it has an age)
  *
  * Names are found in a tree (tsearch), which stays balanced whatever names a page brings along. The oldest answers are
@@ -45,7 +45,7 @@ struct dns_cache {
     void *tree;                /* of all names, by host */
     TAILQ_HEAD(, name) by_age; /* the oldest first */
     size_t count;              /* of names with an answer */
-    queue answered;            /* not told yet */
+    queue answered;            /* not returned by dns_cache_next yet */
     size_t running;
 };
 

@@ -20,22 +20,22 @@ int dns_cache_open(dns_cache **made, const fetch_options *options, const fetch_g
 /* Waits for lookups that have begun. */
 void dns_cache_close(dns_cache *cache);
 
-/* Asks; dns_cache_next will tell. VIDI_OK or VIDI_EMEMORY. */
+/* Starts a lookup; dns_cache_next returns its result. VIDI_OK or VIDI_EMEMORY. */
 int dns_cache_ask(dns_cache *cache, vidi_str host, void *item);
 
-/* Nobody answers at that address of a host: answers from now on name the next of its addresses, if it has several. */
+/* An address does not answer: from now on, lookups of this host give its next address, if it has several. */
 void dns_cache_avoid(dns_cache *cache, vidi_str host, const fetch_address *address);
 
 /* Readable when dns_cache_collect has something to do. */
 int dns_cache_fd(const dns_cache *cache);
-/* Takes over what the threads have found. */
+/* Collects what the threads have found. */
 void dns_cache_collect(dns_cache *cache);
 
-/* An answer that has not been told yet. False: there is none. */
+/* Returns the next result. False: there is none. */
 bool dns_cache_next(dns_cache *cache, fetch_event *event);
 bool dns_cache_has_next(const dns_cache *cache);
 
-/* Questions without an answer, or with one that has not been told. */
+/* Lookups that are running, or whose result has not been returned. */
 size_t dns_cache_running(const dns_cache *cache);
 
 #endif

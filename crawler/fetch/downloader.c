@@ -46,7 +46,7 @@ struct downloader {
     size_t carrier_count, busy;
     exchange_pool *pool;
     queue waiting, done; /* of exchanges */
-    size_t running;      /* exchanges that have not been told */
+    size_t running;      /* exchanges that have not been reported */
 
     int64_t now;      /* microseconds of the machine's clock, when the loop last looked */
     int64_t timer_at; /* when libcurl wants to be called */

@@ -99,7 +99,7 @@ void exchange_drop_request(exchange *exchange);
 /* Sets the handle to the exchange, which begins now. VIDI_OK or VIDI_EMEMORY. */
 int carrier_take(carrier *by, exchange *with);
 
-/* Is it free of control characters? */
+/* True if it has no control characters. */
 bool fetch_is_line(const char *text);
 
 /* ---- response.c ---- */
@@ -108,7 +108,7 @@ bool fetch_is_line(const char *text);
 void carrier_set_receivers(carrier *by);
 /* Lets a paused one go on; its receivers may be called at once, and may pause it again. */
 void carrier_resume(carrier *by);
-/* Something has come in on the socket. Is it nothing but framing, without end? */
+/* The socket has received something. True if that is endless framing without content. */
 bool carrier_is_fooled(carrier *by, int fd);
 /* Fills in the response when libcurl is done; `result` is its verdict. */
 void carrier_finish(carrier *by, CURLcode result);

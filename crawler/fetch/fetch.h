@@ -41,14 +41,14 @@ bool fetch_net_has(const fetch_net *net, const fetch_address *address);
 /* An address as text; "192.0.2.1". `to` has room for 46 bytes. */
 const char *fetch_address_text(const fetch_address *address, char *to);
 
-/* Can anybody on the Internet have this address? Not private, loopback, link-local, mapped … ones. */
+/* True for addresses on the public Internet: not for private, loopback, link-local, mapped … ones. */
 bool fetch_address_is_public(const fetch_address *address);
 
 typedef enum fetch_failure {
     FETCH_FINE,
     FETCH_NAME,    /* the name could not be resolved */
     FETCH_ADDRESS, /* the address is not allowed */
-    FETCH_CONNECT, /* nobody answers there */
+    FETCH_CONNECT, /* no answer from that address */
     FETCH_TLS,
     FETCH_TIMEOUT,
     FETCH_BROKEN, /* the connection broke, or what came was not HTTP */
@@ -154,7 +154,7 @@ typedef struct fetch_event {
     fetch_event_kind kind;
     void *item;
     /* FETCH_RESOLVED */
-    fetch_address address; /* the one to use: the first that is allowed, or the next if nobody answered there */
+    fetch_address address; /* the one to use: the first that is allowed, or the next if that one did not answer */
     fetch_failure failure; /* FETCH_FINE, FETCH_NAME or FETCH_ADDRESS */
     bool may_pass;         /* as of a response */
     char why[160];

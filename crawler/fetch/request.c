@@ -151,7 +151,7 @@ static void set_address(exchange *exchange, const fetch_address *address)
     exchange->response.address = *address;
 }
 
-/* ---- what is told about it ---- */
+/* ---- describing it ---- */
 
 static int compose_lines(bytes *to, const fetch_rules *rules, const fetch_request *request)
 {

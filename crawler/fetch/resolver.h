@@ -31,7 +31,7 @@ queue resolver_take(resolver *resolver);
 /* Readable when lookups are done. */
 int resolver_fd(const resolver *resolver);
 
-/* Did the lookup, which gave this count, fail for a reason that may be gone when it is tried again? */
+/* True if the lookup, which returned this count, failed for a reason that may pass. */
 bool resolver_may_pass(int count);
 /* What a negative count means. */
 const char *resolver_problem(const resolver *resolver, int count);

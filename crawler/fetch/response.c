@@ -52,13 +52,13 @@ static bool is_informational(int status)
     return status >= 100 && status < 200;
 }
 
-/* Has the head of the final response come? */
+/* True if the head of the final response has come. */
 static bool has_head(const carrier *by)
 {
     return by->head_ended && !is_informational(by->status);
 }
 
-/* The head is complete: is the body going to be too large? If not, makes room for it. */
+/* The head is complete. True if the body will be too large; if not, makes room for it. */
 static bool body_will_fit(carrier *by)
 {
     exchange *with = by->with;
@@ -101,7 +101,7 @@ static size_t take_header(char *line, size_t one, size_t n, void *context)
     return n;
 }
 
-/* Must this body wait until others are complete? */
+/* True if this body must wait until others are complete. */
 static bool must_wait(carrier *by)
 {
     fetch_load *load = by->load;
@@ -212,8 +212,8 @@ void carrier_set_receivers(carrier *by)
 /* ---- what went wrong ---- */
 
 /*
- * Did the connection break in the middle of TLS's handshake? libcurl returns the same code as for a refusal, so its
- * message must tell: that of the socket, its own if OpenSSL gives no reason, or OpenSSL's.
+ * True if the connection broke in the middle of the TLS handshake. libcurl returns the same code as for a refusal, so
+ * its message must tell: that of the socket, its own if OpenSSL gives no reason, or OpenSSL's.
  */
 static bool handshake_broke(const carrier *by)
 {

@@ -71,7 +71,7 @@ const socket_watch *sockets_happened(sockets *sockets, int fd)
 
     if (one->wanted)
         return one;
-    if (one->registered) /* otherwise it was closed after epoll had told us */
+    if (one->registered) /* otherwise it was closed after epoll had reported it */
         epoll_ctl(sockets->epoll, EPOLL_CTL_DEL, fd, NULL);
     one->registered = 0;
     return NULL;

@@ -36,7 +36,7 @@ int sockets_want(sockets *sockets, int fd, uint32_t events, void *owner);
 /* The socket is about to be closed, or has just been opened. */
 void sockets_forget(sockets *sockets, int fd);
 
-/* The watch of a socket that something has happened to. NULL: nobody is interested. */
+/* The watch of a socket that something has happened to. NULL: it is not watched. */
 const socket_watch *sockets_happened(sockets *sockets, int fd);
 
 #endif

@@ -97,7 +97,7 @@ void record_read(const char *at, frontier_url *url)
     url->url = (vidi_str){(const char *)from.at, rest};
 }
 
-/* Reads one URL. Its text goes behind the others; url.ptr is set later, when the texts do not move any more. */
+/* Reads one URL. Its text is appended to the others; url.ptr is set later, when the texts do not move any more. */
 static int read_url(frontier_block *block, cursor *from, size_t *before)
 {
     frontier_url *url = &block->urls[block->count];

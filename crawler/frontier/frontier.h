@@ -65,7 +65,7 @@ const char *frontier_error(const frontier *frontier);
 void frontier_forget(frontier *frontier);
 int frontier_refresh(frontier *frontier);
 
-/* Has a function that writes failed, so that this transaction must not be committed? Until frontier_forget. */
+/* True if a write has failed, so that this transaction must not be committed; until frontier_forget. */
 bool frontier_is_spoiled(const frontier *frontier);
 
 /* Appends the URL and fills in its id. Must be in a transaction. */

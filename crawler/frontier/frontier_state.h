@@ -15,9 +15,9 @@ typedef struct block_key {
     uint64_t host, number;
 } block_key;
 
-#define KEY_END ((block_key){INT64_MAX, INT64_MAX}) /* behind all blocks */
+#define KEY_END ((block_key){INT64_MAX, INT64_MAX}) /* after all blocks */
 
-/* A sort goes to the last segment until that has so many URLs, or a sixteenth of all: so there are few segments. */
+/* A sort goes to the last segment until that has SEGMENT_LEAST URLs and a sixteenth of all: so there are few. */
 enum { SEGMENT_LEAST = 65536, SEGMENT_SHARE = 16 };
 
 enum { WINDOW_BLOCKS = 64, WINDOW_BYTES = 4096 };
@@ -104,7 +104,7 @@ int segments_open(frontier *frontier, uint64_t n, segment **found);
 int segments_close(frontier *frontier, segment *last, uint64_t up_to);
 
 /*
- * The first block at or behind a key; *found is NULL if there is none on this level of the segment. It is good until
+ * The first block at or after a key; *found is NULL if there is none on this level of the segment. It is good until
  * the next call for this segment.
  */
 int window_find(frontier *frontier, segment *on, uint32_t level, block_key key, struct window_block **found);

@@ -14,7 +14,7 @@
 
 /* What one sort holds in memory at most; more URLs are sorted in several. */
 enum { SORT_BYTES = 64 << 20, SORT_URLS = 1 << 20 };
-enum { LOOK_AHEAD = 8 }; /* records are fetched into the cache so many places before they are needed */
+enum { LOOK_AHEAD = 8 }; /* records are prefetched this many places before they are needed */
 
 typedef struct place {
     uint64_t host;

@@ -2,7 +2,7 @@
  * Reads blocks ahead, and drops many at once: see frontier_state.h.
  *
  * With a million hosts most blocks have one or two URLs, and a statement for each would take longer than all the rest.
- * A window has some 64 of them. A drop is noted in the window; the range of blocks that are dropped one behind the
+ * A window has some 64 of them. A drop is noted in the window; the range of blocks that are dropped one after the
  * other grows, and one statement removes it, at the latest before the commit.
  */
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static int read_rows(frontier *frontier, window *to, sqlite3_stmt *ask)
     return VIDI_OK;
 }
 
-/* Reads what comes at or behind the key. */
+/* Reads the blocks from the key on. */
 static int load(frontier *frontier, segment *on, uint32_t level, block_key key)
 {
     const dropped_range *dropped = &on->dropped;
@@ -107,7 +107,7 @@ void window_forget(segment *on)
     on->ahead = NULL;
 }
 
-/* The place of the first block at or behind the key, dropped or not. */
+/* The place of the first block at or after the key, dropped or not. */
 static size_t place_of(const window *in, block_key key)
 {
     size_t low = in->live, high = in->count;

@@ -60,7 +60,7 @@ static vidi_str beginning(vidi_str content)
     return (vidi_str){content.ptr + i, content.len - i};
 }
 
-/* Does it begin with the tag, which is in upper case, but for the case of letters? A blank or '>' must end it. */
+/* True if it begins with the tag (given in upper case, compared without case), ended by a blank or '>'. */
 static bool begins_with_tag(vidi_str text, const char *tag)
 {
     size_t n = strlen(tag);

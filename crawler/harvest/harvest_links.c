@@ -53,7 +53,7 @@ static int clean(harvest_collector *c, vidi_str *url)
     return error;
 }
 
-/* ---- wanted? ---- */
+/* ---- deciding ---- */
 
 static harvest_skip skip_of(scope_verdict verdict)
 {
@@ -99,7 +99,7 @@ static int judge_link(const harvest_collector *c, const harvest_found *found, vi
     return verdict;
 }
 
-/* ---- kept lately? ---- */
+/* ---- links that were kept lately ---- */
 
 /* Any hash will do: an attacker can only make links come twice, which does no harm. */
 static size_t slot_of(vidi_str url)

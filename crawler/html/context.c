@@ -82,7 +82,7 @@ static bool breaks_out(const html_tokenizer *t, const html_token *token, enum ht
     return IS_LISTED(breaking_out, html_piece_raw(t, token->text));
 }
 
-/* Does this annotation-xml contain HTML? Its attribute `encoding` says so. */
+/* True if this annotation-xml contains HTML, which its attribute `encoding` says. */
 static bool annotates_html(const html_tokenizer *t, const html_token *token)
 {
     for (size_t i = 0; i < token->attribute_count; i++)

@@ -34,7 +34,7 @@ void html_context_close(html_context *context);
 /* What the contents of the innermost open element are. */
 enum html_space html_context_space(const html_context *context);
 
-/* Is this inside a template? */
+/* True inside a template. */
 bool html_context_inert(const html_context *context);
 
 /*

@@ -83,7 +83,7 @@ void html_doctype_read(html_tokenizer *t, html_token *token)
     token->text = (html_piece){from, t->at - from};
     skip_spaces(t);
     token->quirks = !token->has_name || !read_identifiers(t, token);
-    /* A doctype that ends too early is in quirks mode; one with something left over behind its identifiers is not. */
+    /* A doctype that ends too early is in quirks mode; one with something left over after its identifiers is not. */
     skip_spaces(t);
     token->quirks |= t->at == t->len;
     skip_rest(t);

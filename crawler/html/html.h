@@ -58,7 +58,7 @@ typedef struct html_link {
     vidi_str value; /* what the attribute says: of srcset and meta refresh, the URL in it */
     vidi_str rel;
     vidi_str url; /* absolute; ptr NULL if the value is not a URL, or is relative and no base is known */
-    uint64_t end; /* behind the tag, in the same bytes as the position */
+    uint64_t end; /* after the tag, in the same bytes as the position */
 } html_link;
 
 typedef struct html_page_info {

@@ -1,6 +1,6 @@
 /*
  * The text of a link, for reports. It is read from the page again when it is asked for, a few kilobytes at most, so
- * that callers who do not need it pay nothing.
+ * that callers that do not need it pay nothing.
  */
 #include <string.h>
 
@@ -72,7 +72,7 @@ static bool write_token(writer *w, html_tokenizer *t, html_context *context, con
     return true;
 }
 
-/* The page behind the link's tag, as far as it is looked at, without half a character at the end. */
+/* The page after the link's tag, as far as it is looked at, without half a character at the end. */
 static vidi_str scanned(const html_page *page, uint64_t end)
 {
     vidi_str rest = {page->text.bytes.ptr + end, page->text.bytes.len - end};

@@ -20,7 +20,7 @@ static bool has_encoded_query(vidi_str url)
     return false;
 }
 
-/* Where the query of a reference lies: behind the first '?', before the first '#'. False if it is all ASCII. */
+/* Where the query of a reference lies: from the first '?' to the first '#'. False if it is all ASCII. */
 static bool find_query(vidi_str reference, size_t *from, size_t *to)
 {
     const char *hash = reference.len ? memchr(reference.ptr, '#', reference.len) : NULL;

@@ -1,5 +1,5 @@
 /*
- * A page that has been read: what page.c notes down and links.c turns into links. The base may stand behind the links
+ * A page that has been read: what page.c notes down and links.c turns into links. The base may come after the links
  * that it applies to, so links are resolved only when all tags have been seen.
  */
 #ifndef VIDI_CRAWLER_HTML_PAGE_H
@@ -16,7 +16,7 @@ enum html_shape { HTML_URL, HTML_URL_UNLESS_EMPTY, HTML_SRCSET, HTML_REFRESH };
 /* An attribute that is a link, or contains some. */
 typedef struct html_record {
     html_piece value, rel;
-    uint32_t end;               /* behind the tag */
+    uint32_t end;               /* after the tag */
     uint8_t element, attribute; /* enum html_element, enum html_attribute_name */
     uint8_t group, shape;       /* enum html_group, enum html_shape */
     uint16_t flags;             /* enum html_rel */
@@ -36,11 +36,11 @@ struct html_page {
     size_t count, room;
     uint32_t robots;
     vidi_str base;                        /* points to base_room; ptr NULL: unknown */
-    html_room base_room, value, rel, url; /* of the link that is being told */
+    html_room base_room, value, rel, url; /* of the link that is being reported */
     html_room query;                      /* its value with the query in the page's encoding */
 };
 
-/* Makes room for so many bytes; what was there is lost. VIDI_OK or VIDI_EMEMORY. */
+/* Makes room for n bytes; what was there is lost. VIDI_OK or VIDI_EMEMORY. */
 int html_room_take(html_room *room, size_t size);
 
 /* A piece of the page, decoded, either in place or in the room. VIDI_OK or VIDI_EMEMORY. */

@@ -24,7 +24,7 @@ static bool starts_with(const scan *s, const char *lower)
     return true;
 }
 
-/* Moves behind the next such byte, or to the end. */
+/* Moves past the next such byte, or to the end. */
 static void skip_past(scan *s, char byte)
 {
     const char *found = memchr(s->at, byte, (size_t)(s->end - s->at));
@@ -220,7 +220,7 @@ const text_encoding *html_encoding_prescan(vidi_str bytes)
     return read_xml_declaration(bytes);
 }
 
-/* Reads the value of a parameter, with or without quotation marks, and moves behind the next ';'. */
+/* Reads the value of a parameter, with or without quotation marks, and moves past the next ';'. */
 static vidi_str read_parameter(scan *s)
 {
     vidi_str value = {s->at, 0};

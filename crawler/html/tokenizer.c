@@ -38,7 +38,7 @@ static html_piece piece(uint32_t from, uint32_t to)
     return (html_piece){from, to - from};
 }
 
-/* The byte at a place, 0 behind the end: a NUL in the input has no meaning of its own in any state. */
+/* The byte at a place, 0 after the end: a NUL in the input has no meaning of its own in any state. */
 static char byte_at(const html_tokenizer *t, uint32_t at)
 {
     return (char)(at < t->len ? t->input[at] : 0);
@@ -112,7 +112,7 @@ static bool ends_tag_name(char c)
     return ascii_is_space(c) || c == '/' || c == '>';
 }
 
-/* Reads what follows '=': returns the place behind the value, or the end of the input if that comes first. */
+/* Reads what follows '=': returns the place after the value, or the end of the input if that comes first. */
 static uint32_t read_value(html_tokenizer *t, uint32_t at, html_piece *value)
 {
     at = skip_spaces(t, at);
@@ -143,7 +143,10 @@ static int read_attribute(html_tokenizer *t, uint32_t *at)
     return result;
 }
 
-/* Reads the attributes of a tag, from behind its name to behind its '>'. A tag that the input cuts off is dropped. */
+/*
+ * Reads the attributes of a tag, from the end of its name to its '>', inclusive. A tag that the input cuts off is
+ * dropped.
+ */
 static int read_attributes(html_tokenizer *t, html_token *token, uint32_t at)
 {
     int result = VIDI_OK;
@@ -206,7 +209,7 @@ static uint32_t unfinished_end(const html_tokenizer *t, uint32_t from)
     return len >= 1 && end[-1] == '-';
 }
 
-/* Reads the comment whose text begins at `from`, behind "<!--". It ends at the first "-->" or "--!>". */
+/* Reads the comment whose text begins at `from`, after "<!--". It ends at the first "-->" or "--!>". */
 static void read_comment(html_tokenizer *t, html_token *token, uint32_t from)
 {
     if (byte_at(t, from) == '>') {
@@ -252,7 +255,7 @@ static void take_text(html_tokenizer *t, html_token *token, uint32_t from, uint3
     t->at = to;
 }
 
-/* Does '<' at this place begin anything but text? */
+/* True if '<' at this place begins anything but text. */
 static bool begins_markup(const html_tokenizer *t, uint32_t at)
 {
     char next = byte_at(t, at + 1);
@@ -318,7 +321,7 @@ static void next_in_cdata(html_tokenizer *t, html_token *token)
         take_nothing(t, token, t->at);
 }
 
-/* Is "</", the awaited name and what may follow a tag's name at this place? */
+/* True if "</", the awaited name and what may follow a tag's name are at this place. */
 static bool is_end_tag(const html_tokenizer *t, uint32_t at)
 {
     size_t n = t->end_name.len;
@@ -338,7 +341,7 @@ static uint32_t end_of_raw_text(const html_tokenizer *t)
     return at;
 }
 
-/* Is there the name "script" at this place? In an escaped script, such tags hide "</script>". */
+/* True if the name "script" is at this place. In an escaped script, such tags hide "</script>". */
 static bool is_script_name(const html_tokenizer *t, uint32_t at)
 {
     return follows(t, at, "script") && at + 6 < t->len && ends_tag_name(t->input[at + 6]);

@@ -22,7 +22,7 @@
 #include "crawler/encoding/encoding.h"
 #include "vidi/vidi.h"
 
-/* The largest input: places in it, and a few bytes behind it, have 32 bits. */
+/* The largest input: places in it, and a few bytes after it, have 32 bits. */
 #define HTML_INPUT_MAX (UINT32_MAX - 16)
 
 /* What the text at the current place is: a tag can begin in all but HTML_PLAINTEXT. */
@@ -97,10 +97,10 @@ void html_doctype_read(html_tokenizer *tokenizer, html_token *token);
 
 /* ---- the meaning of a piece ---- */
 
-/* Decoding makes a text at most so many times longer: a NUL becomes U+FFFD. */
+/* Decoding makes a text at most this many times longer: a NUL becomes U+FFFD. */
 enum { HTML_DECODED_GROWTH = 3 };
 
-/* Is the decoded text the same as the raw text? */
+/* True if the decoded text is the same as the raw text. */
 bool html_text_is_plain(enum html_content content, vidi_str raw);
 
 /* Writes the decoded text to `to`, which has room for HTML_DECODED_GROWTH times raw.len bytes. Returns its length. */

@@ -12,7 +12,7 @@ static size_t skip_spaces(vidi_str text, size_t at)
     return at;
 }
 
-/* Moves behind the descriptors of an image, "2x" or "100w", to behind the comma that ends them. */
+/* Moves past the descriptors of an image, "2x" or "100w", and the comma that ends them. */
 static size_t skip_descriptors(vidi_str value, size_t at)
 {
     bool in_parentheses = false;
@@ -50,7 +50,7 @@ bool html_srcset_next(vidi_str value, size_t *at, vidi_str *url)
     return true;
 }
 
-/* Moves behind "url", spaces and '='; stays if they are not all there. */
+/* Moves past "url", spaces and '='; stays if they are not all there. */
 static size_t skip_word_url(vidi_str value, size_t at)
 {
     size_t from = at;

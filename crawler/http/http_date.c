@@ -16,7 +16,7 @@ typedef struct moment {
     int hour, minute, second;
 } moment;
 
-/* The number that the text is, of so many digits at most. False if it is none. */
+/* Reads a number of at most `most` digits. False if the text is not one. */
 static bool read_number(vidi_str text, size_t digits, int *number)
 {
     *number = 0;

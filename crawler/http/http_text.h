@@ -43,7 +43,7 @@ static inline char http_lower(char c)
     return (char)(c | 0x20);
 }
 
-/* Is the text `lower`, which is in lower case, but for the case of its letters? */
+/* Compares a text with a lower-case one, ignoring the case of ASCII letters. */
 static inline bool http_is(vidi_str text, const char *lower)
 {
     size_t i = 0;
@@ -54,7 +54,7 @@ static inline bool http_is(vidi_str text, const char *lower)
     return lower[i] == 0;
 }
 
-/* Without the blanks around. */
+/* The text without blanks at its ends. */
 static inline vidi_str http_trim(vidi_str text)
 {
     while (text.len && http_is_blank(text.ptr[0]))

@@ -95,7 +95,7 @@ static int inflate_some(layer *layer)
     return result;
 }
 
-/* Does another member follow? */
+/* True if another member follows. */
 static bool goes_on(const layer *layer)
 {
     const Bytef *next = layer->stream.next_in;

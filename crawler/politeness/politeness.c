@@ -1,5 +1,5 @@
 /*
- * Turns: who gets the next one, and what that means for the others. slots.h has the data.
+ * Turns: which queue gets the next one, and what that means for the others. slots.h has the data.
  *
  * A queue may go when its name and its address both have room for a request and their times have come. The heaps keep
  *

@@ -1,5 +1,5 @@
 /*
- * When may the next request to a host begin? Pure bookkeeping: the caller tells the time and sends the requests.
+ * Decides when the next request to a host may begin. Pure bookkeeping: the caller passes the time and sends requests.
  *
  * A queue stands for the waiting URLs of a host. Queues of one host name (http and https, two ports) and queues of one
  * address share their turns: at most `per_host` requests at a time go to a name, and to an address. The delay lies
@@ -44,7 +44,7 @@ void polite_remove(polite *polite, polite_queue *queue);
  * been known then, so it also lies between robots.txt and the first page. */
 void polite_crawl_delay(polite *polite, polite_queue *queue, int64_t delay);
 
-/* Says whether the queue wants turns. A new queue wants none. It keeps wanting turns until told otherwise. */
+/* Says whether the queue wants turns. A new queue wants none. It wants turns until the next call. */
 void polite_want(polite *polite, polite_queue *queue, bool wants);
 
 /* The item of the queue that has waited longest and may go now, or NULL. Takes the turn: call polite_done later. */

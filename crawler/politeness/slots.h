@@ -56,7 +56,7 @@ struct polite_queue {
 
 struct polite {
     polite_options options;
-    int64_t now;             /* the latest time that we were told */
+    int64_t now;             /* the latest time that a caller passed */
     uint64_t turns;          /* counts turns and beginnings of wanting */
     size_t wanting;          /* queues */
     size_t waiting;          /* queues that want a turn and have no request in flight */

@@ -1,5 +1,5 @@
 /*
- * robots.txt: may this crawler fetch this URL? (RFC 9309)
+ * robots.txt (RFC 9309): decides whether a crawler may fetch a URL.
  *
  * robots_parse() reads a file for one crawler and keeps only the rules of the group that applies to it, so a parsed
  * file is small. robots_check() then answers for a URL. Nothing here uses the network: the caller fetches the file, and
@@ -78,7 +78,7 @@ int robots_check(const robots *rules, vidi_str url, robots_rule *why);
 /* The group's Crawl-delay in seconds, the longest if there are several; negative if there is none. */
 double robots_delay(const robots *rules);
 
-/* Which group applies? */
+/* Tells which group applies. */
 typedef enum robots_group {
     ROBOTS_NO_GROUP, /* none: everything is allowed */
     ROBOTS_ANYBODY,  /* the groups of "*" */
@@ -118,7 +118,7 @@ typedef struct robots_answer {
 /* What a response to the request for /robots.txt means (RFC 9309, section 2.3.1). */
 robots_outcome robots_decide(const robots_answer *answer);
 
-/* Must the file be asked for again, `age` seconds after an answer with this outcome? A negative age is 0. */
+/* True if the file must be fetched again, `age` seconds after an answer with this outcome. A negative age is 0. */
 bool robots_is_stale(robots_outcome outcome, int64_t age);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Does a rule match a URL? See robots.h.
+ * Matches rules and URLs: see robots.h.
  *
  * A pattern is a series of pieces with wildcards between them. The first piece must stand at the beginning of the path.
- * Of every other piece the first occurrence behind the one before is as good as any: a later one only leaves less of
+ * Of every other piece the first occurrence after the one before is as good as any: a later one only leaves less of
  * the path for the rest. So there is nothing to try twice, and with a search in linear time (memmem) a match takes time
  * in proportion to the pattern plus the path.
  */

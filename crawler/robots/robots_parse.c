@@ -198,7 +198,7 @@ static int take_allow(parser *p, vidi_str value)
     return error || !p->options->lenient || value.len == 0 ? error : add_index(p, value);
 }
 
-/* A number of seconds such as "10" or "0.5"; anything behind it is ignored. Negative if there is no number. */
+/* A number of seconds such as "10" or "0.5"; anything after it is ignored. Negative if there is no number. */
 static double read_seconds(vidi_str value)
 {
     double seconds = -1, unit = 1;

@@ -2,7 +2,7 @@
  * Paths made comparable: see robots_rules.h.
  *
  * RFC 9309 (section 2.2.2) compares octets after making the percent-encoding of URL and rule uniform. It also says that
- * reserved characters are to be encoded before comparing, which would make "/" and "%2F" the same. No parser does that,
+ * reserved characters must be encoded before comparing, which would make "/" and "%2F" the same. No parser does that,
  * because they are different URLs (RFC 3986, section 2.2). The exceptions are '*' and '$': a rule can only write them
  * as %2A and %24, so they are the same as the plain characters in a URL (RFC 9309, section 2.2.3).
  */

@@ -191,14 +191,14 @@ void scope_close(scope *scope)
     free(scope);
 }
 
-/* ---- within reach? ---- */
+/* ---- reach ---- */
 
 static bool is_among(const scope_strings *names, vidi_str text)
 {
     return scope_strings_have(names, scope_hash(text), text);
 }
 
-/* Does the host end with a site, or is it one? */
+/* True if the host is a site, or is below one. */
 static bool ends_with_site(const scope *scope, vidi_str host)
 {
     uint64_t hash = SCOPE_HASH_START;

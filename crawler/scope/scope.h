@@ -1,5 +1,5 @@
 /*
- * Which URLs belong to a crawl? Decided by the URL alone: its host, path and length, and the user's patterns.
+ * Which URLs belong to a crawl. Decided by the URL alone: its host, path and length, and the user's patterns.
  *
  * A scope never changes after scope_open, so any number of threads can use it.
  */
@@ -59,7 +59,7 @@ void scope_close(scope *scope);
 /* url is serialised; a fragment does not count. A seed is always in, unless its port is bad. */
 scope_verdict scope_check(const scope *scope, vidi_str url);
 
-/* Is it on the origin of a seed? Credentials and the user's headers go there only. */
+/* True if it is on the origin of a seed. Credentials and the user's headers go there only. */
 bool scope_is_seeds_origin(const scope *scope, vidi_str url);
 
 /* The Fetch Standard's bad ports: https://fetch.spec.whatwg.org/#port-blocking */

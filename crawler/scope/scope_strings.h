@@ -1,6 +1,6 @@
 /*
  * A set of short texts that is filled once and then only searched: hosts, sites, prefixes, URLs. Open addressing, at
- * most half full. The texts come from the user, so nobody else can make the chains long.
+ * most half full. The texts come from the user, so a site cannot make the chains long.
  */
 #ifndef VIDI_CRAWLER_SCOPE_SCOPE_STRINGS_H
 #define VIDI_CRAWLER_SCOPE_SCOPE_STRINGS_H
@@ -48,7 +48,7 @@ static inline uint64_t scope_hash_backwards(vidi_str text)
 int scope_strings_open(scope_strings *names, size_t n);
 void scope_strings_close(scope_strings *names);
 
-/* The text is not copied. No more than scope_strings_open was told. */
+/* The text is not copied. No more than scope_strings_open made room for. */
 void scope_strings_add(scope_strings *names, uint64_t hash, vidi_str text);
 
 /* With the hash that the text was added with. */

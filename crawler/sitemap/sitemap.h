@@ -2,7 +2,7 @@
  * Sitemaps: the URLs that a site lists for crawlers (https://www.sitemaps.org/protocol.html).
  *
  * Reads XML sitemaps and sitemap indexes, text files with a URL per line, and RSS and Atom feeds; plain or packed with
- * gzip. The format is told by the bytes. Bytes go in piece by piece, and entries come out as soon as they are complete,
+ * gzip. The bytes tell the format. Bytes go in piece by piece, and entries come out as soon as they are complete,
  * so the memory needed does not grow with the file.
  *
  *     sitemap *reader;
@@ -109,7 +109,7 @@ int sitemap_feed(sitemap *reader, const char *bytes, size_t n);
  */
 int sitemap_close(sitemap *reader, sitemap_report *report);
 
-/* May URLs be missing? */
+/* True if URLs may be missing. */
 bool sitemap_is_incomplete(const sitemap_report *report);
 
 /* A sentence without a full stop, such as "an '&' is not written as '&amp;'". */

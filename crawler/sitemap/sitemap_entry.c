@@ -180,7 +180,7 @@ static bool resolve(sitemap *reader, vidi_str *url)
 
     if (reader->options.base.len == 0 || resolve_to(reader, reference, NULL, &len) != VIDI_ELIMIT)
         return false;
-    /* The reference may lie in the scratch memory: keep it there, and put the result behind it. */
+    /* The reference may lie in the scratch memory: keep it there, and put the result after it. */
     bool inside = reference.ptr == reader->scratch;
     size_t at = inside ? reference.len : 0;
     if (!make_scratch(reader, at + len))

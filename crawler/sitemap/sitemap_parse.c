@@ -322,7 +322,7 @@ static void parse_lines(sitemap *reader, const char *bytes, size_t n)
     }
 }
 
-/* ---- which of both? ---- */
+/* ---- XML or lines ---- */
 
 static void become_xml(sitemap *reader)
 {
@@ -340,7 +340,7 @@ static void become_lines(sitemap *reader)
     sitemap_field_add(&reader->url, reader->scheme, reader->scheme_len);
 }
 
-/* Does the current line, of which no more than a URL's scheme is kept, still look like one? */
+/* True if the current line still looks like a URL. Only as much as a scheme has is kept of it. */
 static void match_scheme(sitemap *reader, char c)
 {
     static const char *const schemes[] = {"http://", "https://"};

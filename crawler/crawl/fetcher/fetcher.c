@@ -252,7 +252,7 @@ static void loop(fetcher *fetcher)
     show_progress(fetcher);
 }
 
-/* Requests that are still running end with the downloader, which nobody asks about them any more. */
+/* Requests that are still running end with the downloader, whose report nobody reads any more. */
 static void free_all(fetcher *fetcher)
 {
     fetch_job *asked;

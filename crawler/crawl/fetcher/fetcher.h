@@ -76,7 +76,7 @@ typedef struct fetcher {
     uint64_t pages_running;            /* those of them that count as pages */
     uint64_t pages, bytes;             /* over all runs, with those that are not committed yet */
     uint64_t pages_began, bytes_began; /* when the run began */
-    int64_t next_due;                  /* when something is to be tried again; INT64_MAX: nothing is */
+    int64_t next_due;                  /* when something is tried again; INT64_MAX: never */
     int64_t now;                       /* of this round */
     messages to_parsers, to_storage;
 } fetcher;
@@ -95,11 +95,11 @@ void host_retry(fetcher *fetcher, host *host, fetch_job *again, int64_t due);
 void host_wake_at(fetcher *fetcher, int64_t due);
 /* Gives the host up: all its URLs get this outcome. */
 void host_give_up(fetcher *fetcher, host *host, const char *reason, const char *error);
-/* Has it ever answered, in this run or before? */
+/* True if it has ever answered, in this run or an earlier one. */
 bool host_has_answered(const host *host);
 /*
  * It does not answer. If it has answered before, it is parked, because it may come back, or the network of this machine
- * is gone; otherwise it is given up. host_refresh is to follow if it is still there.
+ * is gone; otherwise it is given up. The caller then calls host_refresh, if the host is still there.
  */
 void host_is_silent(fetcher *fetcher, host *host, const char *reason, const char *error);
 /* Leaves the host alone for the rest of this run; its URLs stay in the queue. not_before: a date, or 0. */
@@ -122,7 +122,7 @@ void response_arrived(fetcher *fetcher, fetch_response *response);
 
 /* ---- host_robots.c ---- */
 
-/* Is the robots.txt known, so that pages may be requested? If not, it is requested when it is time. */
+/* True if robots.txt is known, so that pages may be requested. If not, requests it as soon as that is allowed. */
 bool host_robots_is_known(fetcher *fetcher, host *host);
 void host_robots_from(fetcher *fetcher, host *host, const host_info *known);
 void host_robots_arrived(fetcher *fetcher, fetch_job *asked, const fetch_response *response);
@@ -131,9 +131,9 @@ void host_robots_ask(fetcher *fetcher, host *host);
 
 /* ---- limits.c ---- */
 
-/* Is so much fetched and not committed that no request may be started? */
+/* True if too much is fetched but not committed: no request may be started. */
 bool limits_gate(const fetcher *fetcher);
-/* May a request be started now? */
+/* True if a request may be started now. */
 bool limits_allow(const fetcher *fetcher);
 /* Ends the run if a limit is reached. */
 void limits_check(fetcher *fetcher);

@@ -12,7 +12,7 @@ enum {
     AHEAD_FIRST = 25,      /* URLs in store at first; doubled when a host runs dry, */
     AHEAD_MOST = 2000,     /* up to this */
     LONG_WAIT = 60 * 1000, /* milliseconds; a host that waits for longer is handed back if others need its place */
-    RETRIES_MOST = 100,    /* while so many URLs of a host wait to be tried again, no other is started */
+    RETRIES_MOST = 100,    /* while this many URLs of a host wait for a retry, no other is started */
     NAME_LIFETIME = 5 * 60 * 1000 /* milliseconds until the address is looked up again */
 };
 
@@ -167,13 +167,13 @@ static void ask_for_more(fetcher *fetcher, host *host)
     fetcher_to_storage(fetcher, &wanted->message);
 }
 
-/* Are there as many of its pages as there may be, with those that are on their way? */
+/* True if --max-host-pages is reached, counting requests that are running. */
 static bool is_at_its_limit(const fetcher *fetcher, const host *host)
 {
     return host->pages + host->running >= fetcher->crawl->options.max_host_pages;
 }
 
-/* Is there something that could be asked for now? */
+/* True if a request to the host could be started now. */
 static bool wants_a_turn(fetcher *fetcher, host *host)
 {
     if (host->direct.first)
@@ -245,7 +245,7 @@ static fetch_job *next_of_blocks(fetcher *fetcher, host *host)
     return made;
 }
 
-/* May this URL be asked for? If not, it has got its outcome. */
+/* Returns true if robots.txt allows the URL. If not, records its outcome. */
 static bool is_allowed(fetcher *fetcher, host *host, fetch_job *page)
 {
     int verdict = host->rules ? robots_check(host->rules, page->url.url, NULL) : ROBOTS_ALLOWED;
@@ -310,7 +310,7 @@ static void give_up_all(fetcher *fetcher, host *host)
         host_unfetched(fetcher, page, host->dead, host->dead_error);
 }
 
-/* Others wait for a robots.txt from here: they learn that none will come. */
+/* Tells the hosts that wait for a robots.txt from this one that none will come. */
 static void refuse_direct(fetcher *fetcher, host *host, const char *error)
 {
     fetch_job *asked;
@@ -414,12 +414,12 @@ void host_is_silent(fetcher *fetcher, host *host, const char *reason, const char
     }
     if (!host->parked)
         host_park(fetcher, host, 0, error);
-    host->running++; /* it must not leave before the loop is over */
+    host->running++; /* keeps the host in memory during the loop */
     refuse_direct(fetcher, host, error);
     host->running--;
 }
 
-/* Will it be long until something of it can be fetched? Then the storage thread is told until when. */
+/* True if nothing can be fetched from the host for long. Sends the storage thread the date when something can. */
 static bool waits_long(fetcher *fetcher, const host *host)
 {
     int64_t until = host->queue ? polite_when_queue(fetcher->politeness, host->queue) : host->resolve_due;

@@ -102,7 +102,7 @@ static int parse(fetcher *fetcher, host *host, vidi_str file, bytes *found)
     return VIDI_OK;
 }
 
-/* Tells politeness what the file asks for. Parks the host if that is too much. */
+/* Passes the Crawl-delay of the file on to politeness. Parks the host if the delay is too long. */
 static void obey_delay(fetcher *fetcher, host *host)
 {
     double seconds = host->rules ? robots_delay(host->rules) : -1;
@@ -148,7 +148,7 @@ static host_info *robots_info_make(fetcher *fetcher, const host *host)
     return news;
 }
 
-/* The file is there, or there is none: the host can be asked for pages. */
+/* The file has been read, or does not exist: pages can be requested from the host. */
 static void settle(fetcher *fetcher, host *host, robots_outcome outcome, vidi_str file)
 {
     host->robots_outcome = (int)outcome;
@@ -272,7 +272,7 @@ static followed follow(fetcher *fetcher, fetch_job *asked, vidi_str location)
 }
 
 /*
- * Decodes the file. False: that is not possible, so nobody knows what it forbids. The beginning of a file that is
+ * Decodes the file. False: it cannot be decoded, so what it forbids is unknown. The beginning of a file that is
  * packed and too large is enough.
  */
 static bool decode(fetcher *fetcher, const fetch_response *response, bytes *content, vidi_str *file)
@@ -297,7 +297,7 @@ static robots_outcome decide(fetcher *fetcher, const host *host, const fetch_job
     return robots_decide(&answer);
 }
 
-/* False if the host's file is still to come, from where the redirect leads. */
+/* Follows a redirect. False if the file has not come yet: a request to the new place is waiting. */
 static bool redirect(fetcher *fetcher, host *host, fetch_job *asked, vidi_str location)
 {
     fetch_response none = {.failure = FETCH_CONNECT, .why = "it leads to a host that nothing can be fetched from"};

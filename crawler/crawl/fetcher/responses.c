@@ -1,5 +1,5 @@
 /*
- * What an answer, or its absence, means for the URL and for its host.
+ * What a response, or its absence, means for the URL and for its host.
  *
  *   no answer (connect, timeout, broken)    the URL is tried again, 1, 4 and 16 seconds later; a host that never
  *                                           answers is left alone for a while, and then all its URLs share the outcome;
@@ -129,7 +129,7 @@ static void note_silence(fetcher *fetcher, host *host)
     crawl_warn(fetcher->crawl, "%s: %s; its other URLs are not tried", host->origin, why);
 }
 
-/* Is this failure one to try again? Without a connection nothing is known about the URL, as long as there is hope. */
+/* True if the URL is tried again. A failed connection says nothing about the URL while the host may still come back. */
 static bool is_worth_another_try(const fetcher *fetcher, const host *host, const fetch_job *page,
                                  const fetch_response *response)
 {
@@ -162,8 +162,8 @@ static void no_answer(fetcher *fetcher, host *host, fetch_job *page, fetch_respo
 }
 
 /*
- * 429 or 503: the whole host is left alone. True if the URL is to be tried again. One URL may be refused for good, but
- * not one after the other: then it is the host that refuses, and its URLs wait for another run.
+ * 429 or 503: the whole host is left alone. True if the URL is tried again. One URL may be given up, but if the
+ * next one is refused, too, the host itself refuses, and its URLs wait for another run.
  */
 static bool overloaded(fetcher *fetcher, host *host, fetch_job *page, const fetch_response *response)
 {

@@ -206,7 +206,7 @@ static bool is_same(vidi_str a, vidi_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* Does the row of a page come before the record, at its place, or after it? */
+/* Compares where a row says its page is with where the record is: negative, 0 or positive. */
 static int order_of(sqlite3_stmt *row, const archive_record *record)
 {
     char name[ARCHIVE_NAME_ROOM];

@@ -1,5 +1,5 @@
 /*
- * What earlier runs on a state were told. Links that they have left out, because of --depth, --scope or a pattern, do
+ * Options of earlier runs on a state. Links that they have left out, because of --depth, --scope or a pattern, do
  * not come back: their pages are not fetched again. If this run would have taken them, a warning says so.
  */
 #include <string.h>

@@ -43,7 +43,7 @@ static char *path_of(const crawl *crawl, const char *name)
 
 /* ---- set and database ---- */
 
-/* Do they belong together? *row is the last row that the set has. */
+/* VIDI_OK if they belong together; *row is then the last row that the set has. */
 static int check_pair(crawl *crawl, uint64_t *row, char *why)
 {
     char said[CRAWL_WHY];
@@ -374,7 +374,7 @@ static int keep_first(void *context, const char *sentence)
     return VIDI_EDAMAGED;
 }
 
-/* The database was not closed in good order, or was copied: is it whole? */
+/* Verifies a database that was not closed in good order, or that is a copy. */
 static int verify(crawl *crawl, char *why)
 {
     char fault[DB_FAULT] = "";

@@ -167,7 +167,7 @@ int seen_make(crawl *crawl, const char *path, char *why)
     return error;
 }
 
-/* ---- is it the crawl that the user means? ---- */
+/* ---- comparing with the options ---- */
 
 static int check_canon(crawl *crawl, const char *canon, char *why)
 {

@@ -10,7 +10,7 @@
 #include "crawler/crawl/storage/storage.h"
 
 enum {
-    TRIES = 50,      /* of a write that fails because a disk is full or somebody holds a lock, */
+    TRIES = 50,      /* of a write that fails because the disk is full or another process holds a lock, */
     TRY_EVERY = 100, /* milliseconds apart */
     SORTED = 50000   /* rows that one transaction sorts at most */
 };
@@ -155,7 +155,7 @@ static int write_outcome(storage *storage, const frontier_url *url, const db_out
     return wants_lines(storage) ? append_line(storage, url, row) : VIDI_OK;
 }
 
-/* A URL behind too many queries on its path is a trap: it has its row, and its outcome at once. */
+/* A URL whose path has had too many queries is a trap: it gets its row, and its outcome at once. */
 static int check_trap(storage *storage, batch_row *row, counters *counts)
 {
     uint64_t queries;
@@ -230,7 +230,7 @@ static int write_edges(storage *storage)
     return error;
 }
 
-/* Brings the row of a host up to date: its pages, and what the fetcher has told about it. One of the two is there. */
+/* Updates the row of a host: its pages, and the news from the fetcher (NULL: none). */
 static int write_host(storage *storage, uint64_t id, const host_info *news)
 {
     crawl_db *db = storage->crawl->db;

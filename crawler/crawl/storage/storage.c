@@ -1,6 +1,6 @@
 /*
  * The storage thread's loop: see storage.h. A batch is committed when it is full, when its first page has waited for a
- * quarter of a second, or at once if the fetcher has nothing to do: then nobody gains by waiting.
+ * quarter of a second, or at once if the fetcher has nothing to do: then waiting would gain nothing.
  */
 #include "crawler/crawl/storage/storage.h"
 
@@ -104,7 +104,7 @@ static void send(storage *storage)
         messages_free(&storage->to_fetcher);
 }
 
-/* Sends what there is to send, then says that the messages behind it are dealt with. */
+/* Sends what this round has produced, then reports the messages of the round as handled. */
 static void end_round(storage *storage)
 {
     send(storage);
@@ -170,7 +170,7 @@ static void tell(storage *storage, int error)
 {
     if (error == VIDI_EMEMORY)
         crawl_no_memory(storage->crawl);
-    else /* if it is known better, that was told before */
+    else /* a more exact sentence, if there was one, came first and counts */
         crawl_fail(storage->crawl, "cannot read the database: %s", db_error(storage->crawl->db));
 }
 

@@ -1,9 +1,9 @@
 /*
  * The storage thread: the one thread that touches set, archive, output file and database.
  *
- *   storage.c    its loop: when to commit, to sync, to hand out URLs, to end
- *   batch.c     the URLs of a batch: links through the set, rows for the new ones
- *   commit.c    writing a batch
+ *   storage.c       its loop: when to commit, to sync, to hand out URLs, to end
+ *   batch.c         the URLs of a batch: links through the set, rows for the new ones
+ *   commit.c        writing a batch
  *   host_table.c    which hosts the fetcher has, and which of their blocks
  */
 #ifndef VIDI_CRAWLER_CRAWL_STORAGE_STORAGE_H
@@ -28,7 +28,7 @@ typedef struct host_entry {
     uint64_t wanted; /* URLs that the fetcher would like to have */
     bool fresh;      /* rows of it were appended that may not be in blocks yet */
     bool leaving;
-    uint64_t returned; /* when leaving: so many URLs come back without an outcome */
+    uint64_t returned; /* when leaving: number of URLs that come back without an outcome */
     handed_block *blocks;
     size_t block_count, block_room;
     /* its row in the table of hosts */
@@ -37,7 +37,7 @@ typedef struct host_entry {
     bool unparked;  /* the row says that it is parked, which is over */
     bool changed;   /* `pages` differs from the row */
     uint64_t pages; /* fetched */
-    size_t at;      /* place in the list of members */
+    size_t at;      /* place in the list of hosts */
 } host_entry;
 
 /* A link of the batch, and where it comes from. */
@@ -81,7 +81,7 @@ typedef struct storage {
     crawl *crawl;
     counters counts;
     batch batch;
-    size_t handled; /* messages other than those of the batch that will be dealt with after this round */
+    size_t handled; /* messages of this round that are not part of the batch */
     messages to_fetcher;
 
     id_map hosts;
@@ -118,7 +118,9 @@ void batch_free(batch *batch);
 
 /* ---- commit.c ---- */
 
-/* Commits the batch, which may be empty; the batch is empty afterwards. An error has been told to the crawl. */
+/*
+ * Commits the batch, which may be empty; the batch is empty afterwards. Errors are reported to the crawl (crawl_fail).
+ */
 int storage_commit(storage *storage);
 /* Brings the set's commits to disk. */
 int storage_sync(storage *storage);
@@ -141,7 +143,7 @@ int host_table_defer(storage *storage, uint64_t host, int64_t until);
 void host_table_sorted(storage *storage);
 /* Hands blocks to hosts that want some, and to new hosts while there is room. */
 int host_table_feed(storage *storage);
-/* Is there nothing left that could be fetched? Goes to the next level if this one is done. */
+/* *done: nothing is left that could be fetched. If only this level is done, begins the next one. */
 int host_table_is_done(storage *storage, bool *done);
 void host_table_free(storage *storage);
 
