@@ -54,6 +54,10 @@ static inline void home_create(home *at, const vidi_options *options, unsigned f
 {
     vidi_options mine = *options;
     vidi_access access = VIDI_ACCESS_INIT;
+    unsigned char key[VIDI_KEY_BYTES];
+    test_key(key, 1);
+    if (!mine.key && !mine.like)
+        mine.key = key;
     if (options->access)
         access = *options->access;
     test_use(&mine, &access, flags | options->flags);
@@ -89,13 +93,10 @@ static inline vidi_set *home_crashed(home *at, unsigned flags)
 static inline void home_make(home *at, const char *kind, const char *params, unsigned flags)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
-    unsigned char key[VIDI_KEY_BYTES];
-    test_key(key, 1);
     options.kind = kind;
     options.params = params;
     options.capacity = 20000;
     options.error = 1e-9;
-    options.key = key;
     home_begin(at);
     home_create(at, &options, flags);
 }

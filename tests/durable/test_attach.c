@@ -20,8 +20,11 @@ static void add_urls(vidi_set *set, uint64_t first, uint64_t n)
 static vidi_set *in_memory(const char *kind, uint64_t urls)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
+    unsigned char key[VIDI_KEY_BYTES];
     vidi_set *set;
+    test_key(key, 1);
     options.kind = kind;
+    options.key = key;
     options.capacity = 2 * URLS;
     assert_int_equal(vidi_create(&set, &options), VIDI_OK);
     add_urls(set, 0, urls);

@@ -213,14 +213,11 @@ static void a_limit_holds_while_urls_wait_for_a_commit(void **state)
     const char *kind = *state;
     vidi_options options = VIDI_OPTIONS_INIT;
     vidi_access access = VIDI_ACCESS_INIT;
-    unsigned char key[VIDI_KEY_BYTES];
     home at;
     uint64_t n = 0;
     int verdict;
     home_begin(&at);
-    test_key(key, 1);
     options.kind = kind;
-    options.key = key;
     options.access = &access;
     access.memory_limit = 3 << 20;
     home_create(&at, &options, VIDI_MANUAL_COMMIT);

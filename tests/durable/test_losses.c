@@ -143,9 +143,12 @@ static vidi_set *make_half(const home *at, const char *name, const vidi_set *lik
 {
     vidi_options options = VIDI_OPTIONS_INIT;
     vidi_access access = VIDI_ACCESS_INIT;
+    unsigned char key[VIDI_KEY_BYTES];
     char path[TEST_PATH];
     vidi_set *set = NULL;
     test_path(path, at->above, name);
+    test_key(key, 7);
+    options.key = like ? NULL : key;
     options.kind = like ? NULL : "classic";
     options.params = like ? NULL : "m=8000,k=1";
     options.like = like;

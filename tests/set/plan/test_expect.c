@@ -77,8 +77,11 @@ static void a_hint_spends_no_memory_that_is_needed(void **state)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
     vidi_access access = VIDI_ACCESS_INIT;
+    unsigned char key[VIDI_KEY_BYTES];
     vidi_set *set = NULL;
     (void)state;
+    test_key(key, 1);
+    options.key = key;
     options.canon = "none";
     options.access = &access;
     access.memory_limit = 12 * URLS;
