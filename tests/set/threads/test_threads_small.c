@@ -53,7 +53,10 @@ static void each_url_is_new_once_while_a_table_divides(void **state)
     adder adders[THREADS];
     vidi_set *set;
     vidi_options options = VIDI_OPTIONS_INIT;
+    unsigned char key[VIDI_KEY_BYTES];
     (void)state;
+    test_key(key, 1);
+    options.key = key;
     assert_non_null(told);
     test_batch_init(&urls, n);
     test_batch_fill(&urls, test_deep_url, 1, 0, n);
