@@ -231,7 +231,7 @@ static int card(server_context *ctx, server_string **argv, int argc)
     bool absent;
     if (argc != 2)
         return server.WrongArity(ctx);
-    const value *value = value_for_read(ctx, argv[1], ROLE_BF, &absent);
+    const value *value = value_open(ctx, argv[1], FOR_READ, ROLE_BF, &absent);
     if (!value)
         return absent ? server.ReplyWithLongLong(ctx, 0) : SERVER_OK;
     return server.ReplyWithLongLong(ctx, (long long)filter_items(value));

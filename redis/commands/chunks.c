@@ -1,11 +1,8 @@
 /*
  * BF.SCANDUMP and BF.LOADCHUNK, CF.SCANDUMP and CF.LOADCHUNK: a filter leaves and enters the server in chunks.
  *
- * A chunk is a piece of the set, as VIDI.DUMP answers it, behind a head of our own. The first one brings the settings
- * of the value as well. Numbers are little-endian.
- *
- *     0  "VIDICHNK"  8  u32 version: 1  12  u32 length of the words  16  u64 checksum of version, length and words
- *     24 the settings as words, each with a zero byte behind it; then the piece, which has checksums of its own
+ * A chunk is a chunk_head, then words, then a piece of the set as VIDI.DUMP answers it, with checksums of its own. The
+ * words are those of the settings, each followed by a zero byte; only the first chunk has any.
  *
  * Iterators, which must survive a client that keeps numbers as doubles:
  *
@@ -20,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/fnv.h"
 #include "filters.h"
 #include "redis/server/buffer.h"
 #include "redis/value/replicate.h"
@@ -28,7 +26,14 @@
 #define CHUNK_MOST ((size_t)16 << 20)
 #define MAGIC "VIDICHNK"
 #define VERSION 1
-#define HEAD_BYTES 24
+
+/* Numbers are little-endian, as on every machine that the library runs on. */
+typedef struct chunk_head {
+    char magic[8];
+    uint32_t version;
+    uint32_t words_len; /* bytes */
+    uint64_t checksum;  /* FNV-1a of version, words_len and the words */
+} chunk_head;
 
 enum { ASK_FIRST = 0, ASK_SECOND = 1, ASK_END = 2 };
 #define LEAST_CURSOR (1LL << 44)
@@ -66,29 +71,11 @@ static const family cuckoo = {
 
 /* ---- the head ---- */
 
-static void put_number(unsigned char *to, uint64_t number, int bytes)
+/* It finds accidents; whoever forges a chunk can compute it, too. */
+static uint64_t checksum_of(const chunk_head *head, const char *words)
 {
-    for (int i = 0; i < bytes; i++)
-        to[i] = (unsigned char)(number >> (8 * i));
-}
-
-static uint64_t get_number(const unsigned char *from, int bytes)
-{
-    uint64_t number = 0;
-    for (int i = 0; i < bytes; i++)
-        number |= (uint64_t)from[i] << (8 * i);
-    return number;
-}
-
-/* FNV-1a of version, length and words. It finds accidents; whoever forges a chunk can compute it, too. */
-static uint64_t checksum_of(const unsigned char *head, const char *words, size_t len)
-{
-    uint64_t sum = 0xcbf29ce484222325;
-    for (size_t i = 8; i < 16; i++)
-        sum = (sum ^ head[i]) * 0x100000001b3;
-    for (size_t i = 0; i < len; i++)
-        sum = (sum ^ (unsigned char)words[i]) * 0x100000001b3;
-    return sum;
+    uint64_t sum = fnv_bytes(FNV_START, &head->version, sizeof head->version + sizeof head->words_len);
+    return fnv_bytes(sum, words, head->words_len);
 }
 
 static void append(buffer *chunk, const void *bytes, size_t len)
@@ -99,7 +86,6 @@ static void append(buffer *chunk, const void *bytes, size_t len)
 /* Begins a chunk; settings are NULL for all but the first. */
 static void put_head(buffer *chunk, const settings *settings)
 {
-    unsigned char head[HEAD_BYTES] = MAGIC;
     settings_words words = {0};
     buffer texts = {0};
     if (settings)
@@ -108,10 +94,9 @@ static void put_head(buffer *chunk, const settings *settings)
         append(&texts, words.words[i].ptr, words.words[i].len);
         append(&texts, "", 1);
     }
-    put_number(head + 8, VERSION, 4);
-    put_number(head + 12, texts.len, 4);
-    put_number(head + 16, checksum_of(head, texts.bytes, texts.len), 8);
-    append(chunk, head, sizeof head);
+    chunk_head head = {MAGIC, VERSION, (uint32_t)texts.len, 0};
+    head.checksum = checksum_of(&head, texts.bytes);
+    append(chunk, &head, sizeof head);
     append(chunk, texts.bytes, texts.len);
     buffer_free(&texts);
 }
@@ -125,15 +110,16 @@ typedef struct parts {
 /* False if it is not a chunk of this module, or its head is damaged. */
 static bool take_apart(vidi_str chunk, parts *parts)
 {
-    const unsigned char *head = (const unsigned char *)chunk.ptr;
-    if (chunk.len < HEAD_BYTES || memcmp(head, MAGIC, 8) != 0 || get_number(head + 8, 4) != VERSION)
+    chunk_head head;
+    if (chunk.len < sizeof head)
         return false;
-    uint64_t len = get_number(head + 12, 4);
-    if (len > chunk.len - HEAD_BYTES)
+    memcpy(&head, chunk.ptr, sizeof head);
+    if (memcmp(head.magic, MAGIC, sizeof head.magic) != 0 || head.version != VERSION ||
+        head.words_len > chunk.len - sizeof head)
         return false;
-    parts->words = (vidi_str){chunk.ptr + HEAD_BYTES, (size_t)len};
-    parts->piece = (vidi_str){chunk.ptr + HEAD_BYTES + len, chunk.len - HEAD_BYTES - (size_t)len};
-    return get_number(head + 16, 8) == checksum_of(head, parts->words.ptr, parts->words.len);
+    parts->words = (vidi_str){chunk.ptr + sizeof head, head.words_len};
+    parts->piece = (vidi_str){parts->words.ptr + head.words_len, chunk.len - sizeof head - head.words_len};
+    return head.checksum == checksum_of(&head, parts->words.ptr);
 }
 
 /* NULL, or what is wrong with the words. */
@@ -253,11 +239,8 @@ static int refuse(server_context *ctx, const char *text, const char *why)
     "this is not a chunk of this module. Filters of RedisBloom cannot be loaded; add their items to a new filter"
 
 /* A chunk was taken: tells replicas. */
-static int loaded(server_context *ctx, server_string *name, value *value, vidi_str piece, int more)
+static int loaded(server_context *ctx, server_string *name, const value *value, vidi_str piece, uint64_t position)
 {
-    uint64_t position = value->position;
-    value->position = more ? position + 1 : 0;
-    value_refresh(value);
     settings settings = value_settings(value);
     settings.arrival.size = 0;
     replicate_load(ctx, name, position, piece, &settings);
@@ -272,21 +255,22 @@ static int load_first(server_context *ctx, server_string *name, const parts *par
     if (wrong)
         return refuse(ctx, family->bad_head, wrong);
     value *made = value_new(&settings);
-    int more = value_take_piece(made, parts->piece);
-    if (more < 0 || !value_put(ctx, name, made)) {
+    if (value_take_piece(made, parts->piece) < 0 || !value_put(ctx, name, made)) {
         refuse(ctx, family->bad_head, vidi_message());
         value_close(made);
         return SERVER_OK;
     }
-    return loaded(ctx, name, made, parts->piece, more);
+    return loaded(ctx, name, made, parts->piece, 0);
 }
 
 static int load_next(server_context *ctx, server_string *name, value *value, const parts *parts, const family *family)
 {
-    int more = parts->words.len ? VIDI_EFORMAT : value_take_piece(value, parts->piece);
+    uint64_t position = value->position;
     if (parts->words.len)
         return refuse(ctx, family->bad_chunk, "the first chunk comes with the iterator 1");
-    return more < 0 ? refuse(ctx, family->bad_chunk, vidi_message()) : loaded(ctx, name, value, parts->piece, more);
+    if (value_take_piece(value, parts->piece) < 0)
+        return refuse(ctx, family->bad_chunk, vidi_message());
+    return loaded(ctx, name, value, parts->piece, position);
 }
 
 static int loadchunk(server_context *ctx, server_string **argv, int argc, const family *family)
@@ -301,7 +285,7 @@ static int loadchunk(server_context *ctx, server_string **argv, int argc, const 
                                        : server.ReplyWithError(ctx, family->bad_iterator);
     if (iterator == ASK_FIRST && family->role == ROLE_CF)
         return server.ReplyWithError(ctx, family->bad_iterator);
-    value *value = value_for_write(ctx, argv[1], family->role, &absent);
+    value *value = value_open(ctx, argv[1], FOR_WRITE, family->role, &absent);
     if (!value && !absent)
         return SERVER_OK;
     if (value && iterator == ASK_SECOND)

@@ -119,7 +119,7 @@ int command_claims(server_context *ctx, server_string **argv, int argc)
             return reply_error(ctx, wrong);
     }
     bool absent;
-    const value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
+    const value *value = value_open(ctx, argv[1], FOR_READ, ANY_ROLE, &absent);
     if (!value && !absent)
         return SERVER_OK;
     const claims *claims = value ? value->claims : NULL;

@@ -52,7 +52,7 @@ static bool count_tokens(returning *with, server_string **argv, int argc)
 static bool begin_returning(returning *with, server_string **argv)
 {
     bool absent;
-    with->value = value_for_write(with->ctx, argv[1], ANY_ROLE, &absent);
+    with->value = value_open(with->ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
     if (!with->value && !absent)
         return false;
     with->accepted = server.Alloc((size_t)with->tokens * sizeof *with->accepted);
@@ -205,7 +205,7 @@ int command_renew(server_context *ctx, server_string **argv, int argc)
     if (!parse_owner(ctx, argv[2], &owner) || !parse_renewal(ctx, argv, argc, &lease, &at))
         return SERVER_OK;
     bool absent;
-    value *value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
+    value *value = value_open(ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
     if (!value && !absent)
         return SERVER_OK;
     uint64_t renewed = value && value->claims ? claims_renew(value->claims, owner, lease, at) : 0;

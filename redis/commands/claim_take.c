@@ -253,7 +253,7 @@ int command_reclaim(server_context *ctx, server_string **argv, int argc)
         !parse_reclaim_count(ctx, argv, argc, &count))
         return SERVER_OK;
     bool absent;
-    with.value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
+    with.value = value_open(ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
     if (!with.value && !absent)
         return SERVER_OK;
     uint64_t there = with.value ? claims_count(with.value->claims) : 0;
@@ -325,7 +325,7 @@ int command_hold(server_context *ctx, server_string **argv, int argc)
     claim_terms terms = {.owner = text_of(argv[2])};
     if (!parse_time(ctx, argv[3], CLAIM_DEADLINE_MOST, &terms.deadline) || !parse_lease(ctx, argv[4], &terms.lease))
         return SERVER_OK;
-    value *value = value_needed_for_write(ctx, argv[1]);
+    value *value = value_needed(ctx, argv[1], FOR_WRITE);
     if (!value)
         return SERVER_OK;
     if (!value->claims && !(value->claims = claims_create(&value->memory.allocator)))

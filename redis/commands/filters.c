@@ -21,7 +21,7 @@ int reply_not_found(server_context *ctx)
 const value *filter_needed(server_context *ctx, server_string *name, value_role role)
 {
     bool absent;
-    const value *found = value_for_read(ctx, name, role, &absent);
+    const value *found = value_open(ctx, name, FOR_READ, role, &absent);
     if (absent)
         reply_not_found(ctx);
     return found;
@@ -59,7 +59,7 @@ static value *make(server_context *ctx, server_string *name, const recipe *recip
 int filter_reserve(server_context *ctx, server_string *name, const recipe *recipe)
 {
     bool absent;
-    if (value_for_write(ctx, name, recipe->traits.role, &absent))
+    if (value_open(ctx, name, FOR_WRITE, recipe->traits.role, &absent))
         return server.ReplyWithError(ctx, "ERR item exists");
     if (absent && make(ctx, name, recipe))
         server.ReplyWithSimpleString(ctx, "OK");
@@ -69,7 +69,7 @@ int filter_reserve(server_context *ctx, server_string *name, const recipe *recip
 value *filter_open(server_context *ctx, server_string *name, const recipe *recipe)
 {
     bool absent;
-    value *value = value_for_write(ctx, name, recipe->traits.role, &absent);
+    value *value = value_open(ctx, name, FOR_WRITE, recipe->traits.role, &absent);
     if (!absent)
         return value;
     if (recipe->create)

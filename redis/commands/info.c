@@ -32,9 +32,9 @@ typedef struct field {
 } field;
 
 /* A figure with the name of its field. */
-#define FIELD(of, name_, type_)                                                                                        \
+#define FIELD(struct_, name_, type_)                                                                                   \
     {                                                                                                                  \
-        .name = #name_, .type = (type_), .at = offsetof(of, name_)                                                     \
+        .name = #name_, .type = (type_), .at = offsetof(struct_, name_)                                                \
     }
 #define FIELDS(table) table, sizeof(table) / sizeof *(table)
 
@@ -86,7 +86,7 @@ typedef struct facts {
 
 #define SET_FIELD(name_, type_)                                                                                        \
     {                                                                                                                  \
-        .name = #name_, .type = (type_), .at = offsetof(facts, set.name_)                                              \
+#name_, type_, offsetof(facts, set.name_)                                                                      \
     }
 
 static const field info_fields[] = {
@@ -124,21 +124,12 @@ static const field info_fields[] = {
     FIELD(facts, next_piece, COUNT64),
 };
 
-static const char *meaning_word(uint32_t meaning)
-{
-    static const char *const words[] = {"exact", "at most", "estimate"};
-    return meaning < 3 ? words[meaning] : "unknown";
-}
+static const char *const meanings[] = {"exact", "at most", "estimate"};
+static const char *const policies[] = {"keep", "drop", "fail"};
 
-static const char *role_word(value_role role)
+static const char *word_of(const char *const words[3], uint32_t which)
 {
-    return role == ROLE_URLS ? "urls" : role == ROLE_BF ? "bf" : "cf";
-}
-
-static const char *invalid_word(uint32_t policy)
-{
-    static const char *const words[] = {"keep", "drop", "fail"};
-    return policy < 3 ? words[policy] : "unknown";
+    return which < 3 ? words[which] : "unknown";
 }
 
 /* "delete count merge", say */
@@ -163,10 +154,10 @@ static int gather(const value *value, facts *facts)
     if (code < 0)
         return code;
     facts->expected_lost = facts->set.expected_lost + claims_loss(value->claims);
-    facts->fp_meaning = meaning_word(facts->set.fp_meaning);
+    facts->fp_meaning = word_of(meanings, facts->set.fp_meaning);
     facts->hash_trust = facts->set.hash_trust == VIDI_HASH_KEYED ? "keyed" : "trusting";
-    facts->role = role_word(value->settings.role);
-    facts->invalid = invalid_word(value->settings.invalid);
+    facts->role = value->settings.role == ROLE_URLS ? "urls" : value->settings.role == ROLE_BF ? "bf" : "cf";
+    facts->invalid = word_of(policies, value->settings.invalid);
     list_abilities(facts->set.can, facts->can);
     facts->memory_bytes = value_bytes(value);
     facts->max_memory = value->settings.max_memory;
@@ -184,7 +175,7 @@ static int info(server_context *ctx, server_string **argv, int argc)
     facts facts;
     if (argc != 2)
         return server.WrongArity(ctx);
-    const value *value = value_needed_for_read(ctx, argv[1]);
+    const value *value = value_needed(ctx, argv[1], FOR_READ);
     if (!value)
         return SERVER_OK;
     int code = gather(value, &facts);
@@ -256,7 +247,7 @@ static int stats(server_context *ctx, server_string **argv, int argc)
     vidi_stats stats = {.size = sizeof stats};
     if (argc != 2)
         return server.WrongArity(ctx);
-    const value *value = value_needed_for_read(ctx, argv[1]);
+    const value *value = value_needed(ctx, argv[1], FOR_READ);
     if (!value)
         return SERVER_OK;
     int code = vidi_stat(value->set, &stats);

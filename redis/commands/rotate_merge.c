@@ -104,7 +104,7 @@ static int rotate_command(server_context *ctx, server_string **argv, int argc)
     const char *wrong = parse_rotation(&rotation, argv + 2, argc - 2);
     if (wrong)
         return reply_error(ctx, wrong);
-    value *value = value_needed_for_write(ctx, argv[1]);
+    value *value = value_needed(ctx, argv[1], FOR_WRITE);
     if (!value)
         return SERVER_OK;
     int code = rotate(value, &rotation);
@@ -124,7 +124,7 @@ static int has_previous(server_context *ctx, server_string **argv, int argc)
 {
     if (argc != 3)
         return server.WrongArity(ctx);
-    value *value = value_needed_for_read(ctx, argv[1]);
+    value *value = value_needed(ctx, argv[1], FOR_READ);
     if (!value)
         return SERVER_OK;
     if (!expiry_has_previous(value))
@@ -142,7 +142,7 @@ static int expire_at(server_context *ctx, server_string **argv, int argc)
         return server.WrongArity(ctx);
     if (!parse_seconds(text_of(argv[2]), &until))
         return reply_error(ctx, "the time must be a Unix time in seconds, or 0");
-    value *value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
+    value *value = value_open(ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
     if (!value)
         return absent ? server.ReplyWithLongLong(ctx, 0) : SERVER_OK;
     if (!expiry_has_previous(value))
@@ -164,7 +164,7 @@ static int max_memory(server_context *ctx, server_string **argv, int argc)
         return server.WrongArity(ctx);
     if (!parse_bytes(text_of(argv[2]), &bytes))
         return reply_error(ctx, "the limit must be a number of bytes, such as 100mb, or 0 for none");
-    value *value = value_needed_for_write(ctx, argv[1]);
+    value *value = value_needed(ctx, argv[1], FOR_WRITE);
     if (!value)
         return SERVER_OK;
     value->settings.max_memory = value->memory.limit = bytes;
@@ -191,7 +191,7 @@ static bool check_sources(server_context *ctx, server_string **sources, int coun
 {
     for (int i = 0; i < count; i++) {
         bool absent;
-        if (value_for_read(ctx, sources[i], ANY_ROLE, &absent))
+        if (value_open(ctx, sources[i], FOR_READ, ANY_ROLE, &absent))
             continue;
         if (absent)
             refuse_source(ctx, i + 1, false, "there is no such key");
@@ -224,7 +224,7 @@ static int merge_sources(server_context *ctx, value *into, server_string **sourc
     int code = VIDI_OK;
     for (*merged = 0; *merged < count; ++*merged) {
         bool absent;
-        const value *from = value_for_read(ctx, sources[*merged], ANY_ROLE, &absent);
+        const value *from = value_open(ctx, sources[*merged], FOR_READ, ANY_ROLE, &absent);
         code = from == into ? VIDI_OK : check_limit(into, from);
         if (code == VIDI_OK)
             code = value_merge(into, from);
@@ -240,7 +240,7 @@ static int merge_into_new(server_context *ctx, server_string **argv, int argc)
 {
     int merged;
     bool absent;
-    const value *first = value_for_read(ctx, argv[2], ANY_ROLE, &absent);
+    const value *first = value_open(ctx, argv[2], FOR_READ, ANY_ROLE, &absent);
     settings settings = settings_from(&first->settings);
     value *into = value_new(&settings);
     int code = value_create(into, &settings, first);
@@ -284,7 +284,7 @@ static int merge(server_context *ctx, server_string **argv, int argc)
     bool absent;
     if (argc < 3)
         return server.WrongArity(ctx);
-    value *into = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
+    value *into = value_open(ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
     if ((!into && !absent) || !check_sources(ctx, argv + 2, argc - 2))
         return SERVER_OK;
     return into ? merge_into(ctx, into, argv, argc) : merge_into_new(ctx, argv, argc);

@@ -50,7 +50,7 @@ static int dump(server_context *ctx, server_string **argv, int argc)
         return reply_error(ctx, "the cursor must be 0, or what the last VIDI.DUMP answered");
     if (!parse_most(argv + 3, argc - 3, &most))
         return reply_error(ctx, "after the cursor, MOST and a number of bytes between 4096 and 512mb may follow");
-    const value *value = value_needed_for_read(ctx, argv[1]);
+    const value *value = value_needed(ctx, argv[1], FOR_READ);
     if (!value)
         return SERVER_OK;
     int code = value_piece(value, &cursor, (size_t)most, buffer_collect, &piece);
@@ -95,10 +95,8 @@ static void remove_key(server_context *ctx, server_string *name)
 }
 
 /* Replies whether more pieces follow, and tells replicas. */
-static int loaded(server_context *ctx, server_string *name, value *value, uint64_t position, int more)
+static int loaded(server_context *ctx, server_string *name, int more)
 {
-    value->position = more ? position + 1 : 0;
-    value_refresh(value);
     server.ReplicateVerbatim(ctx);
     value_changed(ctx, name);
     return server.ReplyWithLongLong(ctx, more);
@@ -111,7 +109,7 @@ static int load_first(server_context *ctx, server_string **argv, int argc)
     const char *wrong = parse_words(&settings, &replace, argv + 4, argc - 4);
     if (wrong)
         return reply_error(ctx, wrong);
-    const value *old = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
+    const value *old = value_open(ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
     if (!old && !absent)
         return SERVER_OK;
     if (old && !replace)
@@ -126,7 +124,7 @@ static int load_first(server_context *ctx, server_string **argv, int argc)
     if (old)
         remove_key(ctx, argv[1]);
     value_put(ctx, argv[1], made);
-    return loaded(ctx, argv[1], made, 0, code);
+    return loaded(ctx, argv[1], code);
 }
 
 /* Replies which piece is awaited instead of the one that came. */
@@ -144,13 +142,13 @@ static int load_next(server_context *ctx, server_string **argv, int argc, uint64
     bool absent;
     if (argc != 4)
         return reply_error(ctx, "options come with the first piece");
-    value *value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
+    value *value = value_open(ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
     if (!value)
         return absent ? reply_error(ctx, "there is no such key: begin with position 0") : SERVER_OK;
     if (position != value->position)
         return refuse_position(ctx, value);
     int code = value_take_piece(value, text_of(argv[3]));
-    return code < 0 ? reply_failure(ctx, value, code) : loaded(ctx, argv[1], value, position, code);
+    return code < 0 ? reply_failure(ctx, value, code) : loaded(ctx, argv[1], code);
 }
 
 /* VIDI.LOAD key position piece [word ...] */

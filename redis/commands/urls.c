@@ -80,7 +80,7 @@ static int has(server_context *ctx, server_string **argv, int argc)
     bool absent;
     if (argc != 3)
         return server.WrongArity(ctx);
-    const value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
+    const value *value = value_open(ctx, argv[1], FOR_READ, ANY_ROLE, &absent);
     if (!value)
         return absent ? server.ReplyWithLongLong(ctx, 1) : SERVER_OK;
     int verdict = value_has(value, text_of(argv[2]));
@@ -93,7 +93,7 @@ static int del(server_context *ctx, server_string **argv, int argc)
     bool absent;
     if (argc != 3)
         return server.WrongArity(ctx);
-    value *value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
+    value *value = value_open(ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
     if (!value)
         return absent ? server.ReplyWithLongLong(ctx, 0) : SERVER_OK;
     int code = value_remove(value, text_of(argv[2]));
@@ -113,7 +113,7 @@ static int count(server_context *ctx, server_string **argv, int argc)
     bool absent;
     if (argc != 3)
         return server.WrongArity(ctx);
-    const value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
+    const value *value = value_open(ctx, argv[1], FOR_READ, ANY_ROLE, &absent);
     if (!value)
         return absent ? server.ReplyWithLongLong(ctx, 0) : SERVER_OK;
     int code = value_count(value, text_of(argv[2]), &times);
@@ -209,7 +209,7 @@ static int mhas(server_context *ctx, server_string **argv, int argc)
     bool absent;
     if (argc < 3)
         return server.WrongArity(ctx);
-    value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
+    value *value = value_open(ctx, argv[1], FOR_READ, ANY_ROLE, &absent);
     if (!value)
         return absent ? reply_all_new(ctx, argc - 2) : SERVER_OK;
     batch_take(&batch, argv + 2, argc - 2);

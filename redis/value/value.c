@@ -14,16 +14,16 @@
 /* ---- opening ---- */
 
 /* The key is closed at once: a value lives on until the command ends, and a closed key leaves nothing to forget. */
-static value *look(server_context *ctx, server_string *name, int mode, bool *absent)
+static value *look(server_context *ctx, server_string *name, value_mode mode, bool *absent)
 {
-    server_key *key = server.OpenKey(ctx, name, mode);
+    server_key *key = server.OpenKey(ctx, name, (int)mode);
     value *found = server.ModuleTypeGetType(key) == value_type ? server.ModuleTypeGetValue(key) : NULL;
     *absent = !found && (!key || server.KeyType(key) == SERVER_KEY_EMPTY);
     server.CloseKey(key);
     return found;
 }
 
-static value *open_value(server_context *ctx, server_string *name, int mode, unsigned roles, bool *absent)
+value *value_open(server_context *ctx, server_string *name, value_mode mode, unsigned roles, bool *absent)
 {
     value *found = look(ctx, name, mode, absent);
     if (found && (found->settings.role & roles))
@@ -33,29 +33,10 @@ static value *open_value(server_context *ctx, server_string *name, int mode, uns
     return NULL;
 }
 
-value *value_for_read(server_context *ctx, server_string *name, unsigned roles, bool *absent)
-{
-    return open_value(ctx, name, SERVER_READ, roles, absent);
-}
-
-value *value_for_write(server_context *ctx, server_string *name, unsigned roles, bool *absent)
-{
-    return open_value(ctx, name, SERVER_READ | SERVER_WRITE, roles, absent);
-}
-
-value *value_needed_for_read(server_context *ctx, server_string *name)
+value *value_needed(server_context *ctx, server_string *name, value_mode mode)
 {
     bool absent;
-    value *found = value_for_read(ctx, name, ANY_ROLE, &absent);
-    if (absent)
-        reply_absent(ctx);
-    return found;
-}
-
-value *value_needed_for_write(server_context *ctx, server_string *name)
-{
-    bool absent;
-    value *found = value_for_write(ctx, name, ANY_ROLE, &absent);
+    value *found = value_open(ctx, name, mode, ANY_ROLE, &absent);
     if (absent)
         reply_absent(ctx);
     return found;
@@ -64,7 +45,7 @@ value *value_needed_for_write(server_context *ctx, server_string *name)
 value *value_if_there(server_context *ctx, server_string *name, unsigned roles)
 {
     bool absent;
-    value *found = look(ctx, name, SERVER_READ, &absent);
+    value *found = look(ctx, name, FOR_READ, &absent);
     return found && (found->settings.role & roles) ? found : NULL;
 }
 
@@ -143,7 +124,7 @@ value *value_copy(const value *original)
 
 bool value_put(server_context *ctx, server_string *name, value *value)
 {
-    server_key *key = server.OpenKey(ctx, name, SERVER_READ | SERVER_WRITE);
+    server_key *key = server.OpenKey(ctx, name, FOR_WRITE);
     bool done =
         server.KeyType(key) == SERVER_KEY_EMPTY && server.ModuleTypeSetValue(key, value_type, value) == SERVER_OK;
     server.CloseKey(key);
@@ -257,7 +238,7 @@ value *value_make(server_context *ctx, server_string *name, settings *settings)
     const value *like = NULL;
     if (settings->like) {
         bool absent = false;
-        like = value_for_read(ctx, settings->like, ANY_ROLE, &absent);
+        like = value_open(ctx, settings->like, FOR_READ, ANY_ROLE, &absent);
         if (absent)
             reply_error(ctx, "the key after LIKE does not exist");
         if (!like)
@@ -288,7 +269,7 @@ value *value_make(server_context *ctx, server_string *name, settings *settings)
 value *value_or_new(server_context *ctx, server_string *name)
 {
     bool absent;
-    value *found = value_for_write(ctx, name, ANY_ROLE, &absent);
+    value *found = value_open(ctx, name, FOR_WRITE, ANY_ROLE, &absent);
     if (!absent)
         return found;
     if (!memory_enforces()) { /* a set with another key would answer like this one, and hold something else */
@@ -417,7 +398,12 @@ int value_take_piece(value *value, vidi_str piece)
     vidi_access access;
     value_access(value, &access);
     type_count_load();
-    return vidi_piece_read(&value->set, piece.ptr, piece.len, &access);
+    int more = vidi_piece_read(&value->set, piece.ptr, piece.len, &access);
+    if (more < 0)
+        return more;
+    value->position = more ? value->position + 1 : 0;
+    value_refresh(value);
+    return more;
 }
 
 int value_piece(const value *value, uint64_t *cursor, size_t most, vidi_sink sink, void *context)

@@ -38,13 +38,13 @@ typedef struct value {
     bool counts;          /* the kind stores every add, also of what is there already */
 } value;
 
+typedef enum value_mode { FOR_READ = SERVER_READ, FOR_WRITE = SERVER_READ | SERVER_WRITE } value_mode;
+
 /* The value at a key, or NULL: then *absent is true if there is no such key, or an error was replied. */
-value *value_for_read(server_context *ctx, server_string *name, unsigned roles, bool *absent);
-value *value_for_write(server_context *ctx, server_string *name, unsigned roles, bool *absent);
+value *value_open(server_context *ctx, server_string *name, value_mode mode, unsigned roles, bool *absent);
 
 /* The same for commands of VIDI.* that cannot do without the key: an absent one is an error, too. */
-value *value_needed_for_read(server_context *ctx, server_string *name);
-value *value_needed_for_write(server_context *ctx, server_string *name);
+value *value_needed(server_context *ctx, server_string *name, value_mode mode);
 
 /* The same for commands that treat wrong types and absent keys alike (BF.EXISTS): replies nothing. */
 value *value_if_there(server_context *ctx, server_string *name, unsigned roles);
@@ -116,7 +116,10 @@ int value_count(const value *value, vidi_str item, uint64_t *times);
 /* Removes an item, as vidi_remove does, and counts that. Works also if the value has reached its limit. */
 int value_remove(value *value, vidi_str item);
 
-/* vidi_piece_read into the value's set, which the first piece makes. */
+/*
+ * vidi_piece_read into the value's set, which the first piece makes: 1 if more pieces follow, 0 after the last, or an
+ * error. value->position is then that of the next one.
+ */
 int value_take_piece(value *value, vidi_str piece);
 
 /* vidi_piece_write; works even if the value has reached its memory limit. */

@@ -63,7 +63,7 @@ static void revive(claims *claims, vidi_str owner, uint64_t token)
 int __wrap_command_commit(server_context *ctx, server_string **argv, int argc)
 {
     bool absent;
-    value *value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
+    value *value = value_open(ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
     uint64_t token;
     for (int i = 3; i < argc; i++)
         if (value && value->claims && parse_token(text_of(argv[i]), &token))
