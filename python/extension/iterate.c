@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect.h"
+#include "common/bytes.h"
 #include "extension.h"
 
 /* What a visitor returns to end the walk. */
@@ -18,7 +18,7 @@ enum { NO_MEMORY = 1, NO_URLS = 2 };
 
 typedef struct copy {
     vidi_visitor visitor; /* copy_url or copy_hash */
-    vp_bytes bytes;       /* of each URL its length, a size_t, and its bytes; or the two halves of each hash */
+    bytes bytes;          /* of each URL its length, a size_t, and its bytes; or the two halves of each hash */
     size_t entries;
     bool are_keys; /* the canonical form is not a URL but a key: what is not a URL was set apart by a NUL */
 } copy;
@@ -31,7 +31,7 @@ static int copy_url(void *context, const vidi_entry *entry)
         return NO_URLS;
     if (self->are_keys && url.len > 0 && url.ptr[0] == 0)
         url = (vidi_str){url.ptr + 1, url.len - 1};
-    if (vp_collect(&self->bytes, &url.len, sizeof url.len) || vp_collect(&self->bytes, url.ptr, url.len))
+    if (bytes_append(&self->bytes, &url.len, sizeof url.len) || bytes_append(&self->bytes, url.ptr, url.len))
         return NO_MEMORY;
     self->entries++;
     return 0;
@@ -40,7 +40,7 @@ static int copy_url(void *context, const vidi_entry *entry)
 static int copy_hash(void *context, const vidi_entry *entry)
 {
     copy *self = context;
-    if (vp_collect(&self->bytes, entry->hash, sizeof entry->hash))
+    if (bytes_append(&self->bytes, entry->hash, sizeof entry->hash))
         return NO_MEMORY;
     self->entries++;
     return 0;
@@ -79,7 +79,7 @@ static int copy_set(const vidi_set *set, const vidi_access *access, copy *self, 
     int result =
         may_come_twice ? vp_run_copied(set, access, list_set, self) : vp_run_whole(set, access, list_set, self);
     if (result == VIDI_OK)
-        vp_bytes_trim(&self->bytes);
+        bytes_trim(&self->bytes);
     return result;
 }
 
@@ -120,14 +120,14 @@ static PyObject *iterator_make(set_object *set, PyTypeObject *type)
         self->at = 0;
         return (PyObject *)self;
     }
-    vp_bytes_free(&copied.bytes);
+    bytes_free(&copied.bytes);
     return result == VIDI_OK ? NULL : raise_result(result, &stats);
 }
 
 static void iterator_dealloc(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
-    vp_bytes_free(&((iterator *)object)->copy.bytes);
+    bytes_free(&((iterator *)object)->copy.bytes);
     PyObject_Free(object);
     Py_DECREF(type);
 }
@@ -135,7 +135,7 @@ static void iterator_dealloc(PyObject *object)
 /* Nothing is left: the memory is not needed any more, however long the iterator lives. */
 static PyObject *iterator_end(iterator *self)
 {
-    vp_bytes_free(&self->copy.bytes);
+    bytes_free(&self->copy.bytes);
     self->at = 0;
     return NULL;
 }

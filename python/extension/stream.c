@@ -2,7 +2,7 @@
  * A set as bytes: set.to_bytes and set.content_digest. derive.c makes sets from such bytes.
  */
 #include "arguments.h"
-#include "collect.h"
+#include "common/bytes.h"
 
 static const char to_bytes_doc[] =
     "to_bytes($self, /, *, previous=False)\n"
@@ -22,7 +22,7 @@ static const char to_bytes_doc[] =
     "    True\n";
 
 typedef struct writing {
-    vp_bytes bytes;
+    bytes bytes;
     unsigned flags;
 } writing;
 
@@ -31,7 +31,7 @@ static int write_set(const vidi_set *set, void *context)
 {
     writing *self = context;
     self->bytes.len = 0;
-    return vidi_write_with(set, vp_collect, &self->bytes, self->flags);
+    return vidi_write_with(set, bytes_collect, &self->bytes, self->flags);
 }
 
 static PyObject *to_bytes(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
@@ -51,13 +51,13 @@ static PyObject *to_bytes(PyObject *object, PyObject *const *args, Py_ssize_t co
         return NULL;
     VP_RELEASED(error = vp_run_whole(set, &self->access, write_set, &writing));
     vp_leave(self);
-    if (writing.bytes.is_short)
+    if (writing.bytes.failed)
         PyErr_NoMemory();
     else if (error < 0)
         vp_raise(error);
     else
         result = PyBytes_FromStringAndSize(writing.bytes.ptr, (Py_ssize_t)writing.bytes.len);
-    vp_bytes_free(&writing.bytes);
+    bytes_free(&writing.bytes);
     return result;
 }
 

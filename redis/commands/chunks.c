@@ -19,7 +19,7 @@
 
 #include "common/fnv.h"
 #include "filters.h"
-#include "redis/server/buffer.h"
+#include "redis/server/memory.h"
 #include "redis/value/replicate.h"
 #include "redis/value/reply.h"
 
@@ -78,27 +78,22 @@ static uint64_t checksum_of(const chunk_head *head, const char *words)
     return fnv_bytes(sum, words, head->words_len);
 }
 
-static void append(buffer *chunk, const void *bytes, size_t len)
-{
-    buffer_collect(chunk, bytes, len);
-}
-
 /* Begins a chunk; settings are NULL for all but the first. */
-static void put_head(buffer *chunk, const settings *settings)
+static void put_head(bytes *chunk, const settings *settings)
 {
     settings_words words = {0};
-    buffer texts = {0};
+    bytes texts = {.resize = memory_resize};
     if (settings)
         settings_print(settings, &words);
     for (size_t i = 0; i < words.count; i++) {
-        append(&texts, words.words[i].ptr, words.words[i].len);
-        append(&texts, "", 1);
+        bytes_append(&texts, words.words[i].ptr, words.words[i].len);
+        bytes_append(&texts, "", 1);
     }
     chunk_head head = {MAGIC, VERSION, (uint32_t)texts.len, 0};
-    head.checksum = checksum_of(&head, texts.bytes);
-    append(chunk, &head, sizeof head);
-    append(chunk, texts.bytes, texts.len);
-    buffer_free(&texts);
+    head.checksum = checksum_of(&head, texts.ptr);
+    bytes_append(chunk, &head, sizeof head);
+    bytes_append(chunk, texts.ptr, texts.len);
+    bytes_free(&texts);
 }
 
 /* A chunk taken apart. */
@@ -166,33 +161,33 @@ static int find_cursor(const value *value, long long iterator, uint64_t *cursor)
     return iterator == ASK_SECOND ? value_piece(value, cursor, CHUNK_MOST, discard, NULL) : VIDI_OK;
 }
 
-static void reply_chunk(server_context *ctx, long long iterator, uint64_t next, const buffer *chunk)
+static void reply_chunk(server_context *ctx, long long iterator, uint64_t next, const bytes *chunk)
 {
     server.ReplyWithArray(ctx, 2);
     if (iterator == ASK_FIRST && next)
         server.ReplyWithLongLong(ctx, ASK_SECOND);
     else
         server.ReplyWithLongLong(ctx, next ? (long long)next : ASK_END);
-    server.ReplyWithStringBuffer(ctx, chunk->bytes, chunk->len);
+    server.ReplyWithStringBuffer(ctx, chunk->ptr, chunk->len);
 }
 
 static int dump_chunk(server_context *ctx, const family *family, const value *value, long long iterator)
 {
-    buffer chunk = {0};
+    bytes chunk = {.resize = memory_resize};
     settings settings = value_settings(value);
     settings.arrival.size = 0; /* of a filter that is itself incomplete */
     uint64_t cursor;
     put_head(&chunk, iterator == ASK_FIRST ? &settings : NULL);
     int code = find_cursor(value, iterator, &cursor);
     if (code == VIDI_OK)
-        code = value_piece(value, &cursor, CHUNK_MOST - chunk.len, buffer_collect, &chunk);
+        code = value_piece(value, &cursor, CHUNK_MOST - chunk.len, bytes_collect, &chunk);
     if (code == VIDI_EARGUMENT)
         reply_end(ctx, family);
     else if (code < 0)
         reply_failure(ctx, value, code);
     else
         reply_chunk(ctx, iterator, cursor, &chunk);
-    buffer_free(&chunk);
+    bytes_free(&chunk);
     return SERVER_OK;
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "redis/server/buffer.h"
+#include "redis/server/memory.h"
 #include "redis/value/reply.h"
 #include "redis/value/value.h"
 
@@ -20,13 +20,13 @@
 
 /* ---- VIDI.DUMP ---- */
 
-static void reply_piece(server_context *ctx, uint64_t next, const buffer *piece)
+static void reply_piece(server_context *ctx, uint64_t next, const bytes *piece)
 {
     char cursor[24];
     snprintf(cursor, sizeof cursor, "%" PRIu64, next);
     server.ReplyWithArray(ctx, 2);
     server.ReplyWithCString(ctx, cursor);
-    server.ReplyWithStringBuffer(ctx, piece->bytes, piece->len);
+    server.ReplyWithStringBuffer(ctx, piece->ptr, piece->len);
 }
 
 /* The most bytes that a piece may have: from [MOST bytes]. */
@@ -43,7 +43,7 @@ static bool parse_most(server_string **argv, int argc, uint64_t *most)
 static int dump(server_context *ctx, server_string **argv, int argc)
 {
     uint64_t cursor, most;
-    buffer piece = {0};
+    bytes piece = {.resize = memory_resize};
     if (argc < 3)
         return server.WrongArity(ctx);
     if (!parse_count(text_of(argv[2]), &cursor))
@@ -53,12 +53,12 @@ static int dump(server_context *ctx, server_string **argv, int argc)
     const value *value = value_needed(ctx, argv[1], FOR_READ);
     if (!value)
         return SERVER_OK;
-    int code = value_piece(value, &cursor, (size_t)most, buffer_collect, &piece);
+    int code = value_piece(value, &cursor, (size_t)most, bytes_collect, &piece);
     if (code < 0)
         reply_failure(ctx, value, code);
     else
         reply_piece(ctx, cursor, &piece);
-    buffer_free(&piece);
+    bytes_free(&piece);
     return SERVER_OK;
 }
 

@@ -248,3 +248,11 @@ uint64_t memory_total(void)
 {
     return atomic_load_explicit(&total, memory_order_relaxed);
 }
+
+void *memory_resize(void *block, size_t size)
+{
+    if (size)
+        return server.Realloc(block, size);
+    server.Free(block);
+    return NULL;
+}

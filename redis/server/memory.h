@@ -12,6 +12,7 @@
 
 #include <vidi/vidi.h>
 
+#include "common/bytes.h"
 #include "server.h"
 
 typedef struct memory {
@@ -49,6 +50,9 @@ void memory_restore_limits(void);
  */
 void memory_free_in_background(void);
 void memory_free_at_once(void);
+
+/* For bytes that grow: the server's allocator, which does not return if there is no memory. No value counts them. */
+void *memory_resize(void *block, size_t size);
 
 /* Bytes that all values hold. */
 uint64_t memory_total(void);

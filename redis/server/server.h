@@ -188,6 +188,7 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
 #define SERVER_REQUIRED(X)                                                                                             \
     X(void *, Alloc, (size_t bytes))                                                                                   \
     X(void *, Calloc, (size_t count, size_t bytes))                                                                    \
+    X(void *, Realloc, (void *ptr, size_t bytes))                                                                      \
     X(void, Free, (void *ptr))                                                                                         \
     X(size_t, MallocSize, (void *ptr))                                                                                 \
     X(void, SetModuleAttribs, (server_context * ctx, const char *name, int version, int api))                          \

@@ -10,19 +10,19 @@
  * instead.)
  */
 #include "claim_io.h"
-#include "redis/server/buffer.h"
+#include "redis/server/memory.h"
 #include "type.h"
 #include "value.h"
 
 #define PIECE_BYTES ((size_t)4 << 20)
 
 /* Writes a piece, which is larger than it should be if something in it cannot be divided. */
-static int write_piece(const value *value, uint64_t *cursor, buffer *piece)
+static int write_piece(const value *value, uint64_t *cursor, bytes *piece)
 {
     int error = VIDI_ELIMIT;
     for (size_t most = PIECE_BYTES; error == VIDI_ELIMIT && most <= SIZE_MAX / 2; most *= 2) {
         piece->len = 0;
-        error = value_piece(value, cursor, most, buffer_collect, piece);
+        error = value_piece(value, cursor, most, bytes_collect, piece);
     }
     return error;
 }
@@ -33,18 +33,18 @@ void aof_rewrite(server_io *io, server_string *key, void *data)
     server_string *strings[SETTINGS_WORDS];
     settings settings = value_settings(value);
     size_t count = settings_strings(&settings, strings);
-    buffer piece = {0};
+    bytes piece = {.resize = memory_resize};
     uint64_t cursor = 0, position = 0;
     do {
         if (write_piece(value, &cursor, &piece) != VIDI_OK) {
             type_give_up(io);
             break;
         }
-        server.EmitAOF(io, "VIDI.LOAD", "slbv", key, (long long)position, piece.bytes, piece.len, strings,
+        server.EmitAOF(io, "VIDI.LOAD", "slbv", key, (long long)position, piece.ptr, piece.len, strings,
                        position == 0 ? count : (size_t)0);
         position++;
     } while (cursor != 0);
-    buffer_free(&piece);
+    bytes_free(&piece);
     settings_free_strings(strings, count);
     claims_rewrite(io, key, value);
 }
