@@ -22,6 +22,11 @@ static inline uint64_t clock_now(void)
     return clock_read(CLOCK_MONOTONIC);
 }
 
+static inline double clock_seconds(void)
+{
+    return (double)clock_now() / 1e9;
+}
+
 /* The moment in `ms` milliseconds, for pthread_cond_timedwait on a condition of clock_condition. */
 static inline struct timespec clock_in(int64_t ms)
 {

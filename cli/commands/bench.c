@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "pipeline/input/lines.h"
 #include "ui/options.h"
 #include "ui/output.h"
@@ -42,13 +43,6 @@ typedef struct result {
     double add_seconds, ask_seconds;
     vidi_stats stats;
 } result;
-
-static double seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 /* ---- what is measured with ---- */
 
@@ -158,14 +152,14 @@ static int read_urls(pool *pool, cli_words files, uint64_t n)
 static int add_all(vidi_set *set, const pool *pool, uint64_t urls, double time, result *result)
 {
     uint8_t verdicts[BATCH];
-    double began = seconds();
+    double began = clock_seconds();
     int error = VIDI_OK;
 
     while (error == VIDI_OK && result->added < urls && result->add_seconds < time) {
         size_t n = urls - result->added < BATCH ? urls - result->added : BATCH;
         error = vidi_add_batch(set, pool->urls + result->added, n, verdicts);
         result->added += n;
-        result->add_seconds = seconds() - began;
+        result->add_seconds = clock_seconds() - began;
     }
     return error;
 }
@@ -174,14 +168,14 @@ static int add_all(vidi_set *set, const pool *pool, uint64_t urls, double time, 
 static int ask_all(const vidi_set *set, const pool *pool, result *result)
 {
     uint8_t verdicts[BATCH];
-    double began = seconds();
+    double began = clock_seconds();
     int error = VIDI_OK;
 
     while (error == VIDI_OK && result->asked < result->added && result->ask_seconds < ASK_SECONDS) {
         size_t n = result->added - result->asked < BATCH ? result->added - result->asked : BATCH;
         error = vidi_has_batch(set, pool->urls + result->asked, n, verdicts);
         result->asked += n;
-        result->ask_seconds = seconds() - began;
+        result->ask_seconds = clock_seconds() - began;
     }
     return error;
 }
@@ -259,29 +253,29 @@ static double bytes_per_url(const result *result)
 
 static void print_json(cli_out *out, const pool *pool, const result *results, size_t n)
 {
-    cli_json json = cli_json_begin(out);
+    json_writer json = cli_json_begin(out);
 
-    cli_json_string(&json, "version", vidi_version());
-    cli_json_string(&json, "cpu", vidi_cpu());
-    cli_json_count(&json, "urls", pool->count);
-    cli_json_real(&json, "url_bytes", (double)pool->used / (double)pool->count);
-    cli_json_open(&json, "kinds", '[');
+    json_add_string(&json, "version", vidi_version());
+    json_add_string(&json, "cpu", vidi_cpu());
+    json_add_count(&json, "urls", pool->count);
+    json_add_real(&json, "url_bytes", (double)pool->used / (double)pool->count);
+    json_open(&json, "kinds", '[');
     for (size_t i = 0; i < n; i++) {
-        cli_json_open(&json, NULL, '{');
-        cli_json_string(&json, "kind", results[i].kind);
-        cli_json_string(&json, "params", results[i].stats.params);
-        cli_json_count(&json, "added", results[i].added);
-        cli_json_real(&json, "adds_per_second", per_second(results[i].added, results[i].add_seconds));
-        cli_json_count(&json, "asked", results[i].asked);
-        cli_json_real(&json, "questions_per_second", per_second(results[i].asked, results[i].ask_seconds));
-        cli_json_count(&json, "count", results[i].stats.count);
-        cli_json_count(&json, "memory_bytes", results[i].stats.memory_bytes);
-        cli_json_real(&json, "bytes_per_url", bytes_per_url(&results[i]));
-        cli_json_real(&json, "expected_lost", results[i].stats.expected_lost);
-        cli_json_string(&json, "expected_lost_is", cli_meaning_name(results[i].stats.fp_meaning));
-        cli_json_close(&json, '}');
+        json_open(&json, NULL, '{');
+        json_add_string(&json, "kind", results[i].kind);
+        json_add_string(&json, "params", results[i].stats.params);
+        json_add_count(&json, "added", results[i].added);
+        json_add_real(&json, "adds_per_second", per_second(results[i].added, results[i].add_seconds));
+        json_add_count(&json, "asked", results[i].asked);
+        json_add_real(&json, "questions_per_second", per_second(results[i].asked, results[i].ask_seconds));
+        json_add_count(&json, "count", results[i].stats.count);
+        json_add_count(&json, "memory_bytes", results[i].stats.memory_bytes);
+        json_add_real(&json, "bytes_per_url", bytes_per_url(&results[i]));
+        json_add_real(&json, "expected_lost", results[i].stats.expected_lost);
+        json_add_string(&json, "expected_lost_is", cli_meaning_name(results[i].stats.fp_meaning));
+        json_close(&json, '}');
     }
-    cli_json_close(&json, ']');
+    json_close(&json, ']');
     cli_json_end(&json);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/utf8.h"
 #include "pipeline/options/canon_options.h"
 #include "pipeline/input/lines.h"
 #include "ui/options.h"
@@ -67,7 +68,7 @@ static int show_step(void *context, const vidi_canon_change *step)
 
 static int name_step(void *context, const vidi_canon_change *step)
 {
-    cli_json_string(context, NULL, step->rule);
+    json_add_string(context, NULL, step->rule);
     return 0;
 }
 
@@ -85,18 +86,18 @@ static int print_explained(canon *job, vidi_str line, const char *reason)
 
 static int print_json(canon *job, vidi_str line, vidi_str form, const char *reason)
 {
-    cli_json json = cli_json_begin(&job->out);
+    json_writer json = cli_json_begin(&job->out);
     int result = VIDI_OK;
 
     cli_json_text(&json, "input", line);
     cli_json_text(&json, "canonical", form);
-    cli_json_bool(&json, "valid", !reason);
-    cli_json_open(&json, "rules", '[');
+    json_add_bool(&json, "valid", !reason);
+    json_open(&json, "rules", '[');
     if (!reason)
         result = vidi_url_explain(job->form, line, base_of(job), name_step, &json);
-    cli_json_close(&json, ']');
+    json_close(&json, ']');
     if (reason)
-        cli_json_string(&json, "reason", reason);
+        json_add_string(&json, "reason", reason);
     cli_json_end(&json);
     return result;
 }
@@ -137,7 +138,7 @@ static int take_line(canon *job, vidi_str line)
 
     job->read++;
     job->line++;
-    job->not_utf8 += job->options->stats && !cli_is_utf8(line);
+    job->not_utf8 += job->options->stats && !utf8_is_valid(line.ptr, line.len);
     if (result < 0)
         return cli_library_error(result);
     if (result == VIDI_INVALID)

@@ -41,75 +41,75 @@ static bool epoch_at(const info *state, uint64_t index, vidi_epoch_stats *epoch)
 
 /* ---- for programs ---- */
 
-static void print_epochs(cli_json *json, const info *state)
+static void print_epochs(json_writer *json, const info *state)
 {
     vidi_epoch_stats epoch;
 
-    cli_json_open(json, "epochs", '[');
+    json_open(json, "epochs", '[');
     for (uint64_t i = 0; epoch_at(state, i, &epoch); i++) {
-        cli_json_open(json, NULL, '{');
-        cli_json_count(json, "epoch", epoch.epoch);
-        cli_json_bool(json, "current", i == state->view.stats.past_epochs);
-        cli_json_count(json, "count", epoch.count);
-        cli_json_count(json, "capacity", epoch.capacity);
-        cli_json_count(json, "bytes", epoch.bytes);
-        cli_json_count(json, "new", epoch.answered_new);
-        cli_json_count(json, "seen", epoch.answered_seen);
-        cli_json_real(json, "error", epoch.fp_end);
-        cli_json_real(json, "expected_lost", epoch.expected_lost);
-        cli_json_close(json, '}');
+        json_open(json, NULL, '{');
+        json_add_count(json, "epoch", epoch.epoch);
+        json_add_bool(json, "current", i == state->view.stats.past_epochs);
+        json_add_count(json, "count", epoch.count);
+        json_add_count(json, "capacity", epoch.capacity);
+        json_add_count(json, "bytes", epoch.bytes);
+        json_add_count(json, "new", epoch.answered_new);
+        json_add_count(json, "seen", epoch.answered_seen);
+        json_add_real(json, "error", epoch.fp_end);
+        json_add_real(json, "expected_lost", epoch.expected_lost);
+        json_close(json, '}');
     }
-    cli_json_close(json, ']');
+    json_close(json, ']');
 }
 
-static void print_folder(cli_json *json, const info *state)
+static void print_folder(json_writer *json, const info *state)
 {
-    cli_json_count(json, "snapshot_bytes", state->view.stats.snapshot_bytes);
-    cli_json_count(json, "log_bytes", state->view.stats.log_bytes);
-    cli_json_open(json, "recovery", '{');
-    cli_json_count(json, "logs", state->view.found.logs);
-    cli_json_count(json, "records", state->view.found.records);
-    cli_json_count(json, "urls", state->view.found.urls);
-    cli_json_count(json, "unfinished_bytes", state->view.found.unfinished_bytes);
-    cli_json_count(json, "damaged_bytes", state->view.found.damaged_bytes);
-    cli_json_count(json, "damaged_places", state->view.found.damaged_places);
-    cli_json_string(json, "damaged_log", state->view.found.damaged_log);
-    cli_json_count(json, "damaged_at", state->view.found.damaged_at);
-    cli_json_count(json, "missing_files", state->view.found.missing_files);
-    cli_json_string(json, "missing_file", state->view.found.missing_file);
-    cli_json_close(json, '}');
+    json_add_count(json, "snapshot_bytes", state->view.stats.snapshot_bytes);
+    json_add_count(json, "log_bytes", state->view.stats.log_bytes);
+    json_open(json, "recovery", '{');
+    json_add_count(json, "logs", state->view.found.logs);
+    json_add_count(json, "records", state->view.found.records);
+    json_add_count(json, "urls", state->view.found.urls);
+    json_add_count(json, "unfinished_bytes", state->view.found.unfinished_bytes);
+    json_add_count(json, "damaged_bytes", state->view.found.damaged_bytes);
+    json_add_count(json, "damaged_places", state->view.found.damaged_places);
+    json_add_string(json, "damaged_log", state->view.found.damaged_log);
+    json_add_count(json, "damaged_at", state->view.found.damaged_at);
+    json_add_count(json, "missing_files", state->view.found.missing_files);
+    json_add_string(json, "missing_file", state->view.found.missing_file);
+    json_close(json, '}');
 }
 
 static void print_json(cli_out *out, const info *state)
 {
     const vidi_stats *stats = &state->view.stats;
-    cli_json json = cli_json_begin(out);
+    json_writer json = cli_json_begin(out);
 
-    cli_json_string(&json, "path", state->path);
-    cli_json_count(&json, "format", FORMAT);
-    cli_json_string(&json, "kind", stats->kind);
-    cli_json_string(&json, "params", stats->params);
-    cli_json_string(&json, "canon", stats->canon);
-    cli_json_string(&json, "hash", stats->hash);
-    cli_json_bool(&json, "hash_keyed", stats->hash_trust == VIDI_HASH_KEYED);
+    json_add_string(&json, "path", state->path);
+    json_add_count(&json, "format", FORMAT);
+    json_add_string(&json, "kind", stats->kind);
+    json_add_string(&json, "params", stats->params);
+    json_add_string(&json, "canon", stats->canon);
+    json_add_string(&json, "hash", stats->hash);
+    json_add_bool(&json, "hash_keyed", stats->hash_trust == VIDI_HASH_KEYED);
     cli_json_can(&json, "can", stats->can);
-    cli_json_count(&json, "epoch", stats->epoch);
-    cli_json_count(&json, "count", stats->count);
-    cli_json_count(&json, "capacity", stats->capacity);
-    cli_json_count(&json, "bytes", stats->bytes);
-    cli_json_count(&json, "memory_bytes", stats->memory_bytes);
-    cli_json_real(&json, "fill", stats->fill);
-    cli_json_bool(&json, "fill_has_log", !state->view.without_log);
-    cli_json_real(&json, "error_now", stats->fp_now);
-    cli_json_real(&json, "expected_lost", stats->expected_lost);
-    cli_json_string(&json, "expected_lost_is", cli_lost_is(stats));
-    cli_json_count(&json, "new", stats->answered_new);
-    cli_json_count(&json, "seen", stats->answered_seen);
-    cli_json_count(&json, "invalid", stats->answered_invalid);
-    cli_json_count(&json, "asked", stats->asked);
-    cli_json_count(&json, "removed", stats->removed);
+    json_add_count(&json, "epoch", stats->epoch);
+    json_add_count(&json, "count", stats->count);
+    json_add_count(&json, "capacity", stats->capacity);
+    json_add_count(&json, "bytes", stats->bytes);
+    json_add_count(&json, "memory_bytes", stats->memory_bytes);
+    json_add_real(&json, "fill", stats->fill);
+    json_add_bool(&json, "fill_has_log", !state->view.without_log);
+    json_add_real(&json, "error_now", stats->fp_now);
+    json_add_real(&json, "expected_lost", stats->expected_lost);
+    json_add_string(&json, "expected_lost_is", cli_lost_is(stats));
+    json_add_count(&json, "new", stats->answered_new);
+    json_add_count(&json, "seen", stats->answered_seen);
+    json_add_count(&json, "invalid", stats->answered_invalid);
+    json_add_count(&json, "asked", stats->asked);
+    json_add_count(&json, "removed", stats->removed);
     if (stats->lines_touched)
-        cli_json_count(&json, "lines_touched", stats->lines_touched);
+        json_add_count(&json, "lines_touched", stats->lines_touched);
     if (state->folder)
         print_folder(&json, state);
     print_epochs(&json, state);

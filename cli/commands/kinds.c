@@ -12,22 +12,22 @@ typedef struct kinds_options {
 
 static void print_json(cli_out *out)
 {
-    cli_json json = {out, false};
+    json_writer json = cli_json_to(out);
     vidi_kind_info info = {.size = sizeof info};
 
-    cli_json_open(&json, NULL, '[');
+    json_open(&json, NULL, '[');
     for (size_t i = 0; vidi_kind(i, &info) == VIDI_OK; i++) {
         cli_out_text(out, i == 0 ? "\n" : ",\n");
         json.comma = false;
-        cli_json_open(&json, NULL, '{');
-        cli_json_string(&json, "kind", info.name);
-        cli_json_string(&json, "summary", info.summary);
+        json_open(&json, NULL, '{');
+        json_add_string(&json, "kind", info.name);
+        json_add_string(&json, "summary", info.summary);
         cli_json_can(&json, "can", info.can);
-        cli_json_bool(&json, "default", i == 0);
-        cli_json_close(&json, '}');
+        json_add_bool(&json, "default", i == 0);
+        json_close(&json, '}');
     }
     cli_out_text(out, "\n");
-    cli_json_close(&json, ']');
+    json_close(&json, ']');
     cli_out_text(out, "\n");
 }
 

@@ -39,20 +39,20 @@ static bool is_nofollow(const links *job, const html_link *link)
 
 static void print_json(links *job, const html_link *link)
 {
-    cli_json json = cli_json_begin(&job->out);
+    json_writer json = cli_json_begin(&job->out);
     char text[TEXT_MAX];
 
     if (link->url.ptr)
         cli_json_text(&json, "url", link->url);
     cli_json_text(&json, "value", link->value);
-    cli_json_string(&json, "file", job->file);
-    cli_json_count(&json, "position", link->position);
-    cli_json_string(&json, "element", link->element);
-    cli_json_string(&json, "attribute", link->attribute);
-    cli_json_string(&json, "kind", link->group == HTML_RESOURCES ? "resource" : "link");
+    json_add_string(&json, "file", job->file);
+    json_add_count(&json, "position", link->position);
+    json_add_string(&json, "element", link->element);
+    json_add_string(&json, "attribute", link->attribute);
+    json_add_string(&json, "kind", link->group == HTML_RESOURCES ? "resource" : "link");
     cli_json_text(&json, "rel", link->rel);
     cli_json_text(&json, "text", (vidi_str){text, html_link_text(job->page, link, text, sizeof text)});
-    cli_json_bool(&json, "nofollow", is_nofollow(job, link));
+    json_add_bool(&json, "nofollow", is_nofollow(job, link));
     cli_json_end(&json);
 }
 
@@ -82,23 +82,23 @@ static int count_link(void *context, const html_link *link)
 
 static int print_about(links *job)
 {
-    cli_json json = {&job->out, false};
+    json_writer json = cli_json_to(&job->out);
     uint64_t found = 0, resources = 0;
     int result = html_page_links(job->page, HTML_LINKS, count_link, &found);
 
     if (result == VIDI_OK)
         result = html_page_links(job->page, HTML_RESOURCES, count_link, &resources);
-    cli_json_open(&json, NULL, '{');
-    cli_json_string(&json, "file", job->file);
-    cli_json_string(&json, "encoding", job->info.encoding);
-    cli_json_string(&json, "encoding_from", job->info.source);
+    json_open(&json, NULL, '{');
+    json_add_string(&json, "file", job->file);
+    json_add_string(&json, "encoding", job->info.encoding);
+    json_add_string(&json, "encoding_from", job->info.source);
     if (job->info.base.ptr)
         cli_json_text(&json, "base", job->info.base);
-    cli_json_count(&json, "links", found);
-    cli_json_count(&json, "resources", resources);
-    cli_json_bool(&json, "noindex", job->info.robots & HTML_ROBOTS_NOINDEX);
-    cli_json_bool(&json, "nofollow", job->info.robots & HTML_ROBOTS_NOFOLLOW);
-    cli_json_bool(&json, "noarchive", job->info.robots & HTML_ROBOTS_NOARCHIVE);
+    json_add_count(&json, "links", found);
+    json_add_count(&json, "resources", resources);
+    json_add_bool(&json, "noindex", job->info.robots & HTML_ROBOTS_NOINDEX);
+    json_add_bool(&json, "nofollow", job->info.robots & HTML_ROBOTS_NOFOLLOW);
+    json_add_bool(&json, "noarchive", job->info.robots & HTML_ROBOTS_NOARCHIVE);
     cli_json_end(&json);
     return result;
 }

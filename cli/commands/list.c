@@ -34,14 +34,14 @@ static vidi_str url_of(const listing *list, const vidi_entry *entry)
 
 static void put_json(listing *list, const vidi_entry *entry, const char *hash)
 {
-    cli_json json = cli_json_begin(&list->out);
+    json_writer json = cli_json_begin(&list->out);
 
     if (list->options->hashes)
-        cli_json_string(&json, "hash", hash);
+        json_add_string(&json, "hash", hash);
     else
         cli_json_text(&json, "url", url_of(list, entry));
-    cli_json_count(&json, "times", entry->times);
-    cli_json_close(&json, '}');
+    json_add_count(&json, "times", entry->times);
+    json_close(&json, '}');
 }
 
 static int put_entry(void *context, const vidi_entry *entry)

@@ -61,29 +61,29 @@ static int ask(const plan_options *options, plan_answer *answer)
 
 static void print_json(cli_out *out, const plan_answer *answer)
 {
-    cli_json json = {out, false};
+    json_writer json = cli_json_to(out);
 
-    cli_json_open(&json, NULL, '[');
+    json_open(&json, NULL, '[');
     for (size_t i = 0; i < answer->n; i++) {
         const vidi_plan_entry *plan = &answer->plans[i];
         cli_out_text(out, i == 0 ? "\n" : ",\n");
         json.comma = false;
-        cli_json_open(&json, NULL, '{');
-        cli_json_string(&json, "kind", plan->kind);
-        cli_json_string(&json, "params", plan->params);
-        cli_json_count(&json, "urls", plan->urls);
-        cli_json_count(&json, "bytes", plan->bytes);
-        cli_json_real(&json, "bytes_per_url", plan->bytes_per_url);
-        cli_json_real(&json, "error", plan->error);
-        cli_json_real(&json, "expected_lost", plan->expected_lost);
-        cli_json_string(&json, "expected_lost_is", cli_meaning_name(plan->fp_meaning));
-        cli_json_real(&json, "lines_per_url", plan->lines_per_url);
+        json_open(&json, NULL, '{');
+        json_add_string(&json, "kind", plan->kind);
+        json_add_string(&json, "params", plan->params);
+        json_add_count(&json, "urls", plan->urls);
+        json_add_count(&json, "bytes", plan->bytes);
+        json_add_real(&json, "bytes_per_url", plan->bytes_per_url);
+        json_add_real(&json, "error", plan->error);
+        json_add_real(&json, "expected_lost", plan->expected_lost);
+        json_add_string(&json, "expected_lost_is", cli_meaning_name(plan->fp_meaning));
+        json_add_real(&json, "lines_per_url", plan->lines_per_url);
         cli_json_can(&json, "can", plan->can);
-        cli_json_bool(&json, "chosen", plan == answer->chosen);
-        cli_json_close(&json, '}');
+        json_add_bool(&json, "chosen", plan == answer->chosen);
+        json_close(&json, '}');
     }
     cli_out_text(out, "\n");
-    cli_json_close(&json, ']');
+    json_close(&json, ']');
     cli_out_text(out, "\n");
 }
 

@@ -24,7 +24,7 @@ typedef struct job {
     robots *rules;
     robots_counts counts;
     cli_out out;
-    cli_json json;
+    json_writer json;
     uint64_t denied;
 } job;
 
@@ -39,14 +39,14 @@ static int answer(job *j, vidi_str url)
         return cli_error("out of memory");
     j->denied += verdict == ROBOTS_DENIED;
     if (j->options->json) {
-        cli_json_open(&j->json, NULL, '{');
+        json_open(&j->json, NULL, '{');
         cli_json_text(&j->json, "url", url);
-        cli_json_bool(&j->json, "allowed", verdict == ROBOTS_ALLOWED);
+        json_add_bool(&j->json, "allowed", verdict == ROBOTS_ALLOWED);
         if (why.line > 0) {
-            cli_json_count(&j->json, "line", why.line);
+            json_add_count(&j->json, "line", why.line);
             cli_json_text(&j->json, "rule", why.path);
         }
-        cli_json_close(&j->json, '}');
+        json_close(&j->json, '}');
     } else if (!j->options->quiet) {
         cli_out_text(&j->out, verdict == ROBOTS_ALLOWED ? "allow\t" : "deny\t");
         cli_out_bytes(&j->out, url.ptr, url.len);
@@ -123,9 +123,9 @@ static int parse(job *j, vidi_str file)
 
     if (j->options->json) {
         options.sitemap = print_sitemap;
-        cli_json_open(&j->json, NULL, '{');
-        cli_json_string(&j->json, "agent", j->options->agent);
-        cli_json_open(&j->json, "sitemaps", '[');
+        json_open(&j->json, NULL, '{');
+        json_add_string(&j->json, "agent", j->options->agent);
+        json_open(&j->json, "sitemaps", '[');
     }
     if (robots_parse(&j->rules, file, &options) != VIDI_OK)
         return cli_error("out of memory");
@@ -137,14 +137,14 @@ static void print_file(job *j)
     static const char *const groups[] = {[ROBOTS_NO_GROUP] = "none", [ROBOTS_ANYBODY] = "*", [ROBOTS_AGENT] = "agent"};
     double delay = robots_delay(j->rules);
 
-    cli_json_close(&j->json, ']');
-    cli_json_string(&j->json, "group", groups[robots_group_of(j->rules)]);
-    cli_json_count(&j->json, "rules", robots_rule_count(j->rules));
-    cli_json_real(&j->json, "crawl_delay", delay < 0 ? (double)NAN : delay);
-    cli_json_count(&j->json, "lines", j->counts.lines);
-    cli_json_count(&j->json, "unknown_lines", j->counts.unknown);
-    cli_json_bool(&j->json, "cut", j->counts.cut);
-    cli_json_open(&j->json, "urls", '[');
+    json_close(&j->json, ']');
+    json_add_string(&j->json, "group", groups[robots_group_of(j->rules)]);
+    json_add_count(&j->json, "rules", robots_rule_count(j->rules));
+    json_add_real(&j->json, "crawl_delay", delay < 0 ? (double)NAN : delay);
+    json_add_count(&j->json, "lines", j->counts.lines);
+    json_add_count(&j->json, "unknown_lines", j->counts.unknown);
+    json_add_bool(&j->json, "cut", j->counts.cut);
+    json_open(&j->json, "urls", '[');
 }
 
 static int answer_for(job *j, vidi_str file, const char *name, cli_words urls)
@@ -159,8 +159,8 @@ static int answer_for(job *j, vidi_str file, const char *name, cli_words urls)
         print_file(j);
     status = answer_all(j, urls);
     if (j->options->json) {
-        cli_json_close(&j->json, ']');
-        cli_json_close(&j->json, '}');
+        json_close(&j->json, ']');
+        json_close(&j->json, '}');
         cli_out_text(&j->out, "\n");
     }
     robots_free(j->rules);
@@ -210,7 +210,7 @@ static int check_usage(const asked *options, cli_words words)
 
 static int robots_run(const asked *options, cli_words words)
 {
-    job j = {.options = options, .json = {&j.out, false}};
+    job j = {.options = options, .json = cli_json_to(&j.out)};
     size_t n;
 
     if (check_usage(options, words) != CLI_OK)

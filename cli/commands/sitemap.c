@@ -29,7 +29,7 @@ typedef struct job {
 
 /* ---- entries ---- */
 
-static void print_given(cli_json *json, const char *key, vidi_str text)
+static void print_given(json_writer *json, const char *key, vidi_str text)
 {
     if (text.len > 0)
         cli_json_text(json, key, text);
@@ -37,16 +37,16 @@ static void print_given(cli_json *json, const char *key, vidi_str text)
 
 static void print_json(job *j, const sitemap_entry *entry)
 {
-    cli_json json = cli_json_begin(&j->out);
+    json_writer json = cli_json_begin(&j->out);
 
     cli_json_text(&json, "url", entry->url);
-    cli_json_string(&json, "kind", entry->is_sitemap ? "sitemap" : "page");
+    json_add_string(&json, "kind", entry->is_sitemap ? "sitemap" : "page");
     print_given(&json, "lastmod", entry->lastmod);
     print_given(&json, "changefreq", entry->changefreq);
     print_given(&json, "priority", entry->priority);
-    cli_json_string(&json, "file", j->file);
-    cli_json_count(&json, "line", entry->line);
-    cli_json_close(&json, '}');
+    json_add_string(&json, "file", j->file);
+    json_add_count(&json, "line", entry->line);
+    json_close(&json, '}');
 }
 
 static int print_entry(void *context, const sitemap_entry *entry)

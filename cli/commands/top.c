@@ -62,32 +62,32 @@ static void put_json(cli_out *out, const top *top)
 {
     const cli_live_rates *rates = &top->view.rates;
     const vidi_stats *set = &top->view.report.set;
-    cli_json json = cli_json_begin(out);
+    json_writer json = cli_json_begin(out);
 
-    cli_json_string(&json, "path", top->path);
-    cli_json_bool(&json, "running", top->runs);
+    json_add_string(&json, "path", top->path);
+    json_add_bool(&json, "running", top->runs);
     if (top->runs) {
-        cli_json_count(&json, "pid", top->view.pid);
+        json_add_count(&json, "pid", top->view.pid);
         cli_report_fields(&json, &top->view.report);
-        cli_json_real(&json, "urls_per_second_now", rate_now(top));
-        cli_json_open(&json, "lines_each_second", '[');
+        json_add_real(&json, "urls_per_second_now", rate_now(top));
+        json_open(&json, "lines_each_second", '[');
         for (size_t i = 0; i < rates->count; i++)
-            cli_json_count(&json, NULL, rates->lines[i]);
-        cli_json_close(&json, ']');
+            json_add_count(&json, NULL, rates->lines[i]);
+        json_close(&json, ']');
     } else {
-        cli_json_count(&json, "memory_bytes", set->memory_bytes);
-        cli_json_real(&json, "expected_lost", set->expected_lost);
-        cli_json_string(&json, "expected_lost_is", cli_lost_is(set));
-        cli_json_real(&json, "error_now", set->fp_now);
-        cli_json_string(&json, "kind", set->kind);
-        cli_json_string(&json, "params", set->params);
-        cli_json_string(&json, "hash", set->hash);
-        cli_json_string(&json, "canon", set->canon);
-        cli_json_count(&json, "epoch", set->epoch);
-        cli_json_count(&json, "count", set->count);
-        cli_json_count(&json, "capacity", set->capacity);
+        json_add_count(&json, "memory_bytes", set->memory_bytes);
+        json_add_real(&json, "expected_lost", set->expected_lost);
+        json_add_string(&json, "expected_lost_is", cli_lost_is(set));
+        json_add_real(&json, "error_now", set->fp_now);
+        json_add_string(&json, "kind", set->kind);
+        json_add_string(&json, "params", set->params);
+        json_add_string(&json, "hash", set->hash);
+        json_add_string(&json, "canon", set->canon);
+        json_add_count(&json, "epoch", set->epoch);
+        json_add_count(&json, "count", set->count);
+        json_add_count(&json, "capacity", set->capacity);
     }
-    cli_json_real(&json, "fill", set->fill);
+    json_add_real(&json, "fill", set->fill);
     cli_json_end(&json);
 }
 

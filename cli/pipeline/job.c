@@ -3,6 +3,7 @@
  * and ends. slot.c has what is done with the lines. A slot is about a millisecond of work, so one lock and one condition
  * for each role are enough.
  */
+#include "common/clock.h"
 #include "pipeline/job.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ui/clock.h"
 #include "ui/progress.h"
 
 enum {
@@ -71,17 +71,6 @@ static bool run_alone(cli_workers *all)
 }
 
 /* ---- several threads: whose turn it is ---- */
-
-static void in_a_while(struct timespec *when, int ms)
-{
-    clock_gettime(CLOCK_MONOTONIC, when);
-    when->tv_sec += ms / 1000;
-    when->tv_nsec += (long)(ms % 1000) * 1000000;
-    if (when->tv_nsec >= 1000000000) {
-        when->tv_sec++;
-        when->tv_nsec -= 1000000000;
-    }
-}
 
 /* Leaves a role; `done` is false if no slot was taken through it. The lock is held. */
 static void leave(cli_workers *all, role which, bool done, int status)
@@ -155,13 +144,12 @@ static void rest(cli_workers *all)
 static void wait_for(cli_workers *all, role which)
 {
     uint64_t put = all->roles[PUT].next;
-    struct timespec until;
 
     if (!all->job->commits) {
         pthread_cond_wait(&all->roles[which].freed, &all->lock);
         return;
     }
-    in_a_while(&until, CLI_COMMIT_MS);
+    struct timespec until = clock_in(CLI_COMMIT_MS);
     int late = pthread_cond_timedwait(&all->roles[which].freed, &all->lock, &until);
     if (late == ETIMEDOUT && put == all->roles[PUT].next)
         rest(all);
@@ -269,16 +257,11 @@ static bool run_together(cli_workers *all)
 
 static void workers_init(cli_workers *all, cli_job *job)
 {
-    pthread_condattr_t monotonic;
-
     memset(all, 0, sizeof *all);
     all->job = job;
     pthread_mutex_init(&all->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     for (size_t i = 0; i < ROLES; i++)
-        pthread_cond_init(&all->roles[i].freed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+        (void)clock_condition(&all->roles[i].freed);
 }
 
 static void workers_free(cli_workers *all)
@@ -334,7 +317,7 @@ int cli_job_report(const cli_job *job, cli_report *report)
 {
     *report = (cli_report){.read = job->read, .fresh = job->fresh, .seen = job->seen, .bytes = job->reader.bytes};
     report->set.size = sizeof report->set;
-    report->seconds = (double)(cli_nanoseconds() - job->started) / 1e9;
+    report->seconds = (double)(clock_now() - job->started) / 1e9;
     int error = vidi_stat(job->set, &report->set);
     if (error < 0)
         return cli_library_error(error);
@@ -410,7 +393,7 @@ static size_t block_lines(uint64_t memory)
 
 static int begin(cli_job *job, cli_words files)
 {
-    job->started = cli_nanoseconds();
+    job->started = clock_now();
     job->before.size = sizeof job->before;
     int error = vidi_stat(job->set, &job->before);
     if (error < 0)

@@ -30,23 +30,23 @@ static char *path_of(const char *folder, const char *name)
 static bool write_record(cli_live *live, const cli_report *report)
 {
     cli_out text;
-    cli_json json = {&text, false};
+    json_writer json = cli_json_to(&text);
     char record[CLI_LIVE_BYTES];
 
     cli_out_init(&text, -1); /* it stays in the buffer */
     live->sequence++;
-    cli_json_open(&json, NULL, '{');
-    cli_json_count(&json, "sequence", live->sequence);
-    cli_json_count(&json, "pid", (uint64_t)getpid());
+    json_open(&json, NULL, '{');
+    json_add_count(&json, "sequence", live->sequence);
+    json_add_count(&json, "pid", (uint64_t)getpid());
     cli_report_fields(&json, report);
-    cli_json_real(&json, "fill", report->set.fill);
-    cli_json_count(&json, "expected_lost_meaning", report->set.fp_meaning);
-    cli_json_open(&json, "lines_each_second", '[');
+    json_add_real(&json, "fill", report->set.fill);
+    json_add_count(&json, "expected_lost_meaning", report->set.fp_meaning);
+    json_open(&json, "lines_each_second", '[');
     for (size_t i = 0; i < live->rates.count; i++)
-        cli_json_count(&json, NULL, live->rates.lines[i]);
-    cli_json_close(&json, ']');
-    cli_json_count(&json, "again", live->sequence);
-    cli_json_close(&json, '}');
+        json_add_count(&json, NULL, live->rates.lines[i]);
+    json_close(&json, ']');
+    json_add_count(&json, "again", live->sequence);
+    json_close(&json, '}');
     bool fits = text.error == 0 && text.used < sizeof record;
     if (fits) {
         memset(record, ' ', sizeof record);

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/ascii.h"
+
 enum {
     MOST_CHARACTERS = 100,  /* of a mantissa; a longer one is not a number */
     MOST_EXPONENT = 1000000 /* larger exponents are cut off here: every such value is too large, or not whole */
@@ -21,17 +23,13 @@ typedef struct decimal {
     int64_t point;
 } decimal;
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Length of the run of digits at text, with single underscores between them. */
 static size_t digits_length(const char *text)
 {
     size_t at = 0;
 
-    while (is_digit(text[at]) || (at > 0 && text[at] == '_' && is_digit(text[at - 1]) && is_digit(text[at + 1])))
+    while (ascii_is_digit(text[at]) ||
+           (at > 0 && text[at] == '_' && ascii_is_digit(text[at - 1]) && ascii_is_digit(text[at + 1])))
         at++;
     return at;
 }
@@ -41,7 +39,7 @@ static int64_t count_digits(const char *text, size_t length)
     int64_t count = 0;
 
     for (size_t i = 0; i < length; i++)
-        count += is_digit(text[i]);
+        count += ascii_is_digit(text[i]);
     return count;
 }
 
@@ -123,7 +121,7 @@ static cli_parsed whole_value(const decimal *number, uint64_t *value)
 
     *value = 0;
     for (size_t i = 0; i < number->length; i++) {
-        if (!is_digit(number->text[i]))
+        if (!ascii_is_digit(number->text[i]))
             continue;
         unsigned digit = (unsigned)(number->text[i] - '0');
         if (left <= 0 && digit > 0)
@@ -145,7 +143,7 @@ static double real_value(const decimal *number)
     size_t used = 2;
 
     for (size_t i = 0; i < number->length; i++)
-        if (is_digit(number->text[i]))
+        if (ascii_is_digit(number->text[i]))
             text[used++] = number->text[i];
     snprintf(text + used, sizeof text - used, "e%lld", (long long)number->point);
     return strtod(text, NULL);

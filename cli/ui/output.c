@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/utf8.h"
+
 enum { OUT_ROOM = 256 * 1024 };
 
 /* ---- writing ---- */
@@ -130,59 +132,13 @@ int cli_print_result(const char *format, ...)
 
 /* ---- text ---- */
 
-/* The number of bytes of the UTF-8 character at text, by the table in RFC 3629; 0 if it is not valid. */
-static size_t utf8_length(const unsigned char *text, size_t length)
-{
-    unsigned char first = text[0];
-    size_t need = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-
-    if (need == 0 || need > length)
-        return 0;
-    for (size_t i = 1; i < need; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    if ((first == 0xe0 && text[1] < 0xa0) || (first == 0xed && text[1] > 0x9f) || /* overlong, surrogate */
-        (first == 0xf0 && text[1] < 0x90) || (first == 0xf4 && text[1] > 0x8f))   /* overlong, beyond U+10FFFF */
-        return 0;
-    return need;
-}
-
-bool cli_is_utf8(vidi_str text)
-{
-    for (size_t at = 0, length; at < text.len; at += length) {
-        length = utf8_length((const unsigned char *)text.ptr + at, text.len - at);
-        if (length == 0)
-            return false;
-    }
-    return true;
-}
-
-/* A character of valid UTF-8 that has `length` bytes. */
-static uint32_t utf8_code(const unsigned char *text, size_t length)
-{
-    static const uint8_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t code = text[0] & masks[length];
-
-    for (size_t i = 1; i < length; i++)
-        code = code << 6 | (text[i] & 0x3f);
-    return code;
-}
-
-/* Would a terminal act on it, by moving the cursor, ending the line or turning the direction of the text around? */
-static bool acts(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
-           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-}
-
 void cli_clean(char *text)
 {
     size_t length = strlen(text), to = 0;
 
     for (size_t at = 0; at < length;) {
-        const unsigned char *here = (const unsigned char *)text + at;
-        size_t bytes = utf8_length(here, length - at);
-        bool harmless = bytes > 0 && !acts(utf8_code(here, bytes));
+        size_t bytes = utf8_length(text + at, length - at);
+        bool harmless = bytes > 0 && !utf8_is_control(utf8_code(text + at, bytes));
         if (harmless)
             memmove(text + to, text + at, bytes);
         else
@@ -457,129 +413,42 @@ const char *cli_can_letters(char text[CLI_CAN_LETTERS], uint32_t can)
 
 /* ---- JSON ---- */
 
-/* How many of the bytes at the beginning are ASCII that JSON takes as it is. */
-static size_t plain_length(const char *text, size_t length)
+static void put_json(void *out, const char *bytes, size_t n)
 {
-    size_t at = 0;
-
-    while (at < length && text[at] >= 0x20 && text[at] < 0x7f && text[at] != '"' && text[at] != '\\')
-        at++;
-    return at;
+    cli_out_bytes(out, bytes, n);
 }
 
-static void json_quoted(cli_out *out, vidi_str text)
+json_writer cli_json_to(cli_out *out)
 {
-    static const char plain[] = "\b\t\n\f\r\"\\", escaped[] = "btnfr\"\\";
-
-    cli_out_text(out, "\"");
-    for (size_t at = 0; at < text.len;) {
-        size_t run = plain_length(text.ptr + at, text.len - at);
-        cli_out_bytes(out, text.ptr + at, run);
-        at += run;
-        if (at == text.len)
-            break;
-        const unsigned char *here = (const unsigned char *)text.ptr + at;
-        size_t length = utf8_length(here, text.len - at);
-        const char *short_form = *here ? strchr(plain, *here) : NULL;
-        if (length == 0)
-            cli_out_text(out, "\\ufffd");
-        else if (short_form)
-            cli_out_format(out, "\\%c", escaped[short_form - plain]);
-        else if (acts(utf8_code(here, length)))
-            cli_out_format(out, "\\u%04x", utf8_code(here, length));
-        else
-            cli_out_bytes(out, text.ptr + at, length);
-        at += length ? length : 1;
-    }
-    cli_out_text(out, "\"");
+    return (json_writer){.put = put_json, .to = out};
 }
 
-static void json_begin(cli_json *json, const char *key)
+json_writer cli_json_begin(cli_out *out)
 {
-    if (json->comma)
-        cli_out_text(json->out, ",");
-    json->comma = true;
-    if (key) {
-        json_quoted(json->out, (vidi_str){key, strlen(key)});
-        cli_out_text(json->out, ":");
-    }
-}
+    json_writer json = cli_json_to(out);
 
-cli_json cli_json_begin(cli_out *out)
-{
-    cli_json json = {out, false};
-    cli_json_open(&json, NULL, '{');
+    json_open(&json, NULL, '{');
     return json;
 }
 
-void cli_json_end(cli_json *json)
+void cli_json_end(json_writer *json)
 {
-    cli_json_close(json, '}');
-    cli_out_text(json->out, "\n");
+    json_close(json, '}');
+    cli_out_text(json->to, "\n");
 }
 
-void cli_json_open(cli_json *json, const char *key, char bracket)
+void cli_json_text(json_writer *json, const char *key, vidi_str text)
 {
-    json_begin(json, key);
-    cli_out_bytes(json->out, &bracket, 1);
-    json->comma = false;
+    json_add_text(json, key, text.ptr, text.len);
 }
 
-void cli_json_close(cli_json *json, char bracket)
+void cli_json_can(json_writer *json, const char *key, uint32_t can)
 {
-    cli_out_bytes(json->out, &bracket, 1);
-    json->comma = true;
-}
-
-void cli_json_text(cli_json *json, const char *key, vidi_str text)
-{
-    json_begin(json, key);
-    json_quoted(json->out, text);
-}
-
-void cli_json_string(cli_json *json, const char *key, const char *text)
-{
-    cli_json_text(json, key, (vidi_str){text, strlen(text)});
-}
-
-void cli_json_count(cli_json *json, const char *key, uint64_t value)
-{
-    json_begin(json, key);
-    cli_out_format(json->out, "%" PRIu64, value);
-}
-
-void cli_json_real(cli_json *json, const char *key, double value)
-{
-    char text[40] = "null";
-
-    for (int digits = 15; isfinite(value) && digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    json_begin(json, key);
-    cli_out_text(json->out, text);
-}
-
-void cli_json_null(cli_json *json, const char *key)
-{
-    json_begin(json, key);
-    cli_out_text(json->out, "null");
-}
-
-void cli_json_bool(cli_json *json, const char *key, bool value)
-{
-    json_begin(json, key);
-    cli_out_text(json->out, value ? "true" : "false");
-}
-
-void cli_json_can(cli_json *json, const char *key, uint32_t can)
-{
-    cli_json_open(json, key, '[');
+    json_open(json, key, '[');
     for (size_t i = 0; i < CAPABILITIES; i++)
         if (can & capabilities[i].bit)
-            cli_json_string(json, NULL, capabilities[i].word);
-    cli_json_close(json, ']');
+            json_add_string(json, NULL, capabilities[i].word);
+    json_close(json, ']');
 }
 
 /* ---- tables ---- */
@@ -630,17 +499,17 @@ void cli_table_real(cli_table *table, const char *label, double value)
     cli_table_text(table, label, cli_human_real(&number, value));
 }
 
-void cli_json_figures(cli_json *json, const cli_figure *figures, size_t n)
+void cli_json_figures(json_writer *json, const cli_figure *figures, size_t n)
 {
     for (const cli_figure *figure = figures; figure < figures + n; figure++) {
         if (!figure->key)
             continue;
         if (figure->is == CLI_IS_TEXT)
-            cli_json_string(json, figure->key, figure->text);
+            json_add_string(json, figure->key, figure->text);
         else if (figure->is == CLI_IS_COUNT || figure->is == CLI_IS_BYTES)
-            cli_json_count(json, figure->key, figure->count);
+            json_add_count(json, figure->key, figure->count);
         else
-            cli_json_real(json, figure->key, figure->real);
+            json_add_real(json, figure->key, figure->real);
     }
 }
 
@@ -667,7 +536,7 @@ int cli_figures_print(const cli_figure *figures, size_t n, bool json)
 
     cli_out_init(&err, STDERR_FILENO);
     if (json) {
-        cli_json object = cli_json_begin(&err);
+        json_writer object = cli_json_begin(&err);
         cli_json_figures(&object, figures, n);
         cli_json_end(&object);
         return cli_out_close(&err);

@@ -5,6 +5,7 @@
 #define VIDI_CLI_UI_OUTPUT_H
 
 #include "cli.h"
+#include "common/json.h"
 
 /*
  * A buffered writer that makes few calls of write(2). After the first failure everything is dropped, and cli_out_flush
@@ -76,30 +77,14 @@ const char *cli_human_lost(cli_number *number, double lost, uint32_t fp_meaning)
 /* The same with the meaning in words before it, such as "at most 1,708"; without a word if that is "exact". */
 const char *cli_human_expected(cli_number *number, double lost, const char *meaning);
 
-/*
- * A writer of JSON (RFC 8259) that adds the commas itself. Bytes that are not UTF-8 become U+FFFD, so the result is
- * always valid, and what cli_clean replaces is escaped. Numbers read back as the same double; NaN and infinities become
- * null. key is NULL inside arrays and at the top.
- */
-typedef struct cli_json {
-    cli_out *out;
-    bool comma;
-} cli_json;
-
+/* A writer of JSON (common/json.h) into the output. */
+json_writer cli_json_to(cli_out *out);
 /* An object as a line of its own: begins it, and ends it. */
-cli_json cli_json_begin(cli_out *out);
-void cli_json_end(cli_json *json);
-
-void cli_json_open(cli_json *json, const char *key, char bracket);
-void cli_json_close(cli_json *json, char bracket);
-void cli_json_text(cli_json *json, const char *key, vidi_str text);
-void cli_json_string(cli_json *json, const char *key, const char *text);
-void cli_json_count(cli_json *json, const char *key, uint64_t value);
-void cli_json_real(cli_json *json, const char *key, double value);
-void cli_json_null(cli_json *json, const char *key);
-void cli_json_bool(cli_json *json, const char *key, bool value);
+json_writer cli_json_begin(cli_out *out);
+void cli_json_end(json_writer *json);
+void cli_json_text(json_writer *json, const char *key, vidi_str text);
 /* An array of the words for vidi_capability: "delete", "count", "merge", "iterate", "grow", "concurrent". */
-void cli_json_can(cli_json *json, const char *key, uint32_t can);
+void cli_json_can(json_writer *json, const char *key, uint32_t can);
 
 /* The same words with commas between, "-" if there are none. */
 const char *cli_human_can(char text[64], uint32_t can);
@@ -107,9 +92,6 @@ const char *cli_human_can(char text[64], uint32_t can);
 /* A letter for each capability, or '-': "dcmlgp" for delete, count, merge, list, grow and parallel adds. */
 enum { CLI_CAN_LETTERS = 7 };
 const char *cli_can_letters(char text[CLI_CAN_LETTERS], uint32_t can);
-
-/* Is the whole text valid UTF-8? */
-bool cli_is_utf8(vidi_str text);
 
 /*
  * A table whose columns are as wide as their widest cell, two spaces apart. layout has one letter a column: 'l' flush
@@ -141,7 +123,7 @@ typedef struct cli_figure {
 } cli_figure;
 
 /* Writes figures as fields of a JSON object that is open. */
-void cli_json_figures(cli_json *json, const cli_figure *figures, size_t n);
+void cli_json_figures(json_writer *json, const cli_figure *figures, size_t n);
 
 /* Prints figures on standard error, as one JSON object or as a table. Returns the exit status. */
 int cli_figures_print(const cli_figure *figures, size_t n, bool json);

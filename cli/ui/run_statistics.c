@@ -71,7 +71,7 @@ static void run_figures_of(const cli_report *report, run_figures *figures)
     memcpy(figures->list, list, sizeof list);
 }
 
-void cli_report_fields(cli_json *json, const cli_report *report)
+void cli_report_fields(json_writer *json, const cli_report *report)
 {
     run_figures figures;
 

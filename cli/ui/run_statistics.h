@@ -24,7 +24,7 @@ const char *cli_lost_is(const vidi_stats *stats);
 double cli_report_rate(const cli_report *report);
 
 /* Writes all figures as fields of a JSON object that is open. */
-void cli_report_fields(cli_json *json, const cli_report *report);
+void cli_report_fields(json_writer *json, const cli_report *report);
 
 /* Prints the statistics on stderr, as JSON or as a table. CLI_OK or an exit status. */
 int cli_report_print(const cli_report *report, bool json);

@@ -35,30 +35,30 @@ static void print_csv(FILE *to, const judged *all, size_t count)
     }
 }
 
-static void print_object(cli_json *json, const judged *judged, const lab_book *book)
+static void print_object(json_writer *json, const judged *judged, const lab_book *book)
 {
     const lab_claim *claim = judged->claim;
     char id[LAB_ID_ROOM];
-    cli_json_open(json, NULL, '{');
-    cli_json_string(json, "claim", claim->id);
-    cli_json_string(json, "source", claim->source);
-    cli_json_string(json, "text", claim->text);
-    cli_json_string(json, "verdict", lab_holding_name(judged->holding));
-    cli_json_string(json, "sentence", judged->sentence);
-    cli_json_real(json, "margin", claim->margin);
-    cli_json_open(json, "evidence", '[');
+    json_open(json, NULL, '{');
+    json_add_string(json, "claim", claim->id);
+    json_add_string(json, "source", claim->source);
+    json_add_string(json, "text", claim->text);
+    json_add_string(json, "verdict", lab_holding_name(judged->holding));
+    json_add_string(json, "sentence", judged->sentence);
+    json_add_real(json, "margin", claim->margin);
+    json_open(json, "evidence", '[');
     for (const char *list = claim->evidence; lab_evidence_next(&list, id);)
-        cli_json_string(json, NULL, id);
-    cli_json_close(json, ']');
-    cli_json_count(json, "urls", book->settings.urls);
-    cli_json_count(json, "seed", book->settings.seed);
-    cli_json_close(json, '}');
+        json_add_string(json, NULL, id);
+    json_close(json, ']');
+    json_add_count(json, "urls", book->settings.urls);
+    json_add_count(json, "seed", book->settings.seed);
+    json_close(json, '}');
 }
 
 static void print_json(cli_out *out, const judged *all, size_t count, const lab_book *book)
 {
     for (size_t i = 0; i < count; i++) {
-        cli_json json = {out, false};
+        json_writer json = cli_json_to(out);
         cli_out_text(out, i ? ",\n" : "[\n");
         print_object(&json, &all[i], book);
     }

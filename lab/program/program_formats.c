@@ -20,55 +20,55 @@ const char *lab_config_text(const lab_config *config, char *text, size_t room)
 }
 
 /* Where the measured URLs come from. */
-static void put_corpus(cli_json *json, const lab_corpus *corpus)
+static void put_corpus(json_writer *json, const lab_corpus *corpus)
 {
     const char *file;
     if (!corpus) {
-        cli_json_string(json, "corpus", "synthetic");
+        json_add_string(json, "corpus", "synthetic");
         return;
     }
-    cli_json_open(json, "corpus", '{');
-    cli_json_open(json, "files", '[');
+    json_open(json, "corpus", '{');
+    json_open(json, "files", '[');
     for (size_t i = 0; (file = lab_corpus_file(corpus, i)); i++)
-        cli_json_string(json, NULL, file);
-    cli_json_close(json, ']');
-    cli_json_count(json, "urls", lab_corpus_count(corpus));
-    cli_json_close(json, '}');
+        json_add_string(json, NULL, file);
+    json_close(json, ']');
+    json_add_count(json, "urls", lab_corpus_count(corpus));
+    json_close(json, '}');
 }
 
-static void put_graph(cli_json *json, const lab_graph *graph)
+static void put_graph(json_writer *json, const lab_graph *graph)
 {
     const char *file;
     if (!graph)
         return;
-    cli_json_open(json, "graph", '[');
+    json_open(json, "graph", '[');
     for (size_t i = 0; (file = lab_graph_file(graph, i)); i++)
-        cli_json_string(json, NULL, file);
-    cli_json_close(json, ']');
+        json_add_string(json, NULL, file);
+    json_close(json, ']');
 }
 
 static void print_object(cli_out *out, const lab_book *book, const lab_table *table, const lab_entry *entry)
 {
-    cli_json json = {out, false};
-    cli_json_open(&json, NULL, '{');
-    cli_json_string(&json, "experiment", table->id);
-    cli_json_string(&json, "row", entry->row);
-    cli_json_string(&json, "column", entry->column);
-    cli_json_real(&json, "published", entry->published);
-    cli_json_real(&json, "theory", entry->theory);
-    cli_json_real(&json, "measured", entry->measured);
-    cli_json_real(&json, "low", entry->low);
-    cli_json_real(&json, "high", entry->high);
-    cli_json_string(&json, "unit", table->unit);
-    cli_json_count(&json, "runs", entry->runs);
-    cli_json_string(&json, "verdict", lab_verdict_name(entry->verdict));
-    cli_json_real(&json, "z", entry->z);
-    cli_json_string(&json, "remark", entry->remark);
-    cli_json_count(&json, "urls", book->settings.urls);
-    cli_json_count(&json, "seed", book->settings.seed);
+    json_writer json = cli_json_to(out);
+    json_open(&json, NULL, '{');
+    json_add_string(&json, "experiment", table->id);
+    json_add_string(&json, "row", entry->row);
+    json_add_string(&json, "column", entry->column);
+    json_add_real(&json, "published", entry->published);
+    json_add_real(&json, "theory", entry->theory);
+    json_add_real(&json, "measured", entry->measured);
+    json_add_real(&json, "low", entry->low);
+    json_add_real(&json, "high", entry->high);
+    json_add_string(&json, "unit", table->unit);
+    json_add_count(&json, "runs", entry->runs);
+    json_add_string(&json, "verdict", lab_verdict_name(entry->verdict));
+    json_add_real(&json, "z", entry->z);
+    json_add_string(&json, "remark", entry->remark);
+    json_add_count(&json, "urls", book->settings.urls);
+    json_add_count(&json, "seed", book->settings.seed);
     put_corpus(&json, book->settings.corpus);
     put_graph(&json, book->settings.graph);
-    cli_json_close(&json, '}');
+    json_close(&json, '}');
 }
 
 static void print_json(cli_out *out, const lab_book *book)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "lab/program/program.h"
 #include "pipeline/input/lines.h"
 #include "ui/output.h"
@@ -19,7 +19,7 @@
 enum { SHOWN_EACH = 100 }; /* milliseconds */
 
 typedef struct meter {
-    struct timespec start;
+    double start; /* clock_seconds */
     double shown; /* when, in seconds from the start; negative: never */
     bool terminal;
     _Atomic uint64_t done, runs;
@@ -27,18 +27,11 @@ typedef struct meter {
     atomic_bool stop;
 } meter;
 
-static double seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
-}
-
 static void take_progress(void *context, const lab_tally *tally)
 {
     meter *meter = context;
     cli_number left;
-    double passed = seconds_since(&meter->start);
+    double passed = clock_seconds() - meter->start;
     meter->done = tally->done;
     meter->runs = tally->runs;
     meter->made++;
@@ -313,13 +306,13 @@ static int measure_watched(lab_book *book, lab_options *options, cli_words ids, 
     settings.progress = take_progress;
     settings.context = &meter;
     choose_processes(&settings, options, ids, cell);
-    clock_gettime(CLOCK_MONOTONIC, &meter.start);
+    meter.start = clock_seconds();
     cli_watch_hold(&watch);
     cli_watch_begin(&watch);
     int error = measure(book, ids, cell, &settings);
     cli_watch_end(&watch);
     end_progress(&meter);
-    options->seconds = seconds_since(&meter.start);
+    options->seconds = clock_seconds() - meter.start;
     options->continued = book->tally.done > meter.made;
     if (lab_keep_warning(options->keep)[0])
         cli_warning("%s", lab_keep_warning(options->keep));

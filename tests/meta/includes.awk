@@ -92,13 +92,13 @@ function allowed_redis(file, header,    own, folder) {
 
 # Code above the library may include its own folder, the public header, and at most one other header of the library.
 function allowed_above(file, part, header, folder) {
+    if (folder == "common" && has(front_ends, part))
+        return 1
     if (file ~ /^lab\/program\//)
         return has("lab ui", folder) || header == "pipeline/input/lines.h"
     if (header == "inside/inside.h")
         return has(inside_users, part)
     if (header == "lab/peers/peer_filters.h" && part == "bench")
-        return 1
-    if (folder == "common" && has(front_ends, part))
         return 1
     if (folder == "crawler")
         return allowed_crawler(file, part, header)

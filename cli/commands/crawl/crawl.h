@@ -148,7 +148,7 @@ int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out);
 
 /* Broken links and the pages that have them: as text, or as a field of a JSON object that is open. */
 int cli_crawl_broken_text(const cli_crawl_account *account, cli_out *out);
-int cli_crawl_broken_json(const cli_crawl_account *account, cli_json *json);
+int cli_crawl_broken_json(const cli_crawl_account *account, json_writer *json);
 
 /* 'vidi crawl report FOLDER', 'vidi crawl cdxj FOLDER', 'vidi crawl check FOLDER'. Return the exit status. */
 int cli_crawl_report(const char *folder, bool json);

@@ -82,25 +82,25 @@ int cli_crawl_broken_text(const cli_crawl_account *account, cli_out *out)
 /* ---- JSON ---- */
 
 typedef struct listing {
-    cli_json *json;
+    json_writer *json;
     bool open; /* the object of a broken URL, and in it the array of its referrers */
 } listing;
 
 static void end_object(listing *list)
 {
     if (list->open) {
-        cli_json_close(list->json, ']');
-        cli_json_close(list->json, '}');
+        json_close(list->json, ']');
+        json_close(list->json, '}');
     }
     list->open = false;
 }
 
-static void put_field(cli_json *json, const char *key, const char *text)
+static void put_field(json_writer *json, const char *key, const char *text)
 {
     if (text && *text)
-        cli_json_string(json, key, text);
+        json_add_string(json, key, text);
     else
-        cli_json_null(json, key);
+        json_add_null(json, key);
 }
 
 static int json_broken(void *context, const report_broken *url)
@@ -108,42 +108,42 @@ static int json_broken(void *context, const report_broken *url)
     listing *list = context;
 
     end_object(list);
-    cli_json_open(list->json, NULL, '{');
+    json_open(list->json, NULL, '{');
     cli_json_text(list->json, "url", url->url);
     if (url->status)
-        cli_json_count(list->json, "status", (uint64_t)url->status);
+        json_add_count(list->json, "status", (uint64_t)url->status);
     else
-        cli_json_null(list->json, "status");
+        json_add_null(list->json, "status");
     put_field(list->json, "reason", url->reason);
     put_field(list->json, "error", url->error);
-    cli_json_open(list->json, "referrers", '[');
+    json_open(list->json, "referrers", '[');
     list->open = true;
-    return list->json->out->error ? 1 : 0;
+    return ((const cli_out *)list->json->to)->error ? 1 : 0;
 }
 
 static int json_referrer(void *context, const report_referrer *from)
 {
-    cli_json *json = ((listing *)context)->json;
+    json_writer *json = ((listing *)context)->json;
 
-    cli_json_open(json, NULL, '{');
+    json_open(json, NULL, '{');
     cli_json_text(json, "page", from->page);
     cli_json_text(json, "text", from->text);
     if (from->through.ptr)
         cli_json_text(json, "through", from->through);
     else
-        cli_json_null(json, "through");
-    cli_json_close(json, '}');
-    return json->out->error ? 1 : 0;
+        json_add_null(json, "through");
+    json_close(json, '}');
+    return ((const cli_out *)json->to)->error ? 1 : 0;
 }
 
-int cli_crawl_broken_json(const cli_crawl_account *account, cli_json *json)
+int cli_crawl_broken_json(const cli_crawl_account *account, json_writer *json)
 {
     listing list = {json, false};
     report_visitor visitor = {json_broken, json_referrer, &list};
 
-    cli_json_open(json, "broken_links", '[');
+    json_open(json, "broken_links", '[');
     int result = report_broken_links(account->report, &visitor);
     end_object(&list);
-    cli_json_close(json, ']');
+    json_close(json, ']');
     return result < 0 ? cli_error("%s", report_error(account->report)) : CLI_OK;
 }

@@ -26,25 +26,25 @@ void cli_crawl_lines_close(cli_crawl_lines *lines)
     lines->out.buffer = NULL;
 }
 
-static void text_or_null(cli_json *json, const char *key, vidi_str text)
+static void text_or_null(json_writer *json, const char *key, vidi_str text)
 {
     if (text.ptr && text.len > 0)
         cli_json_text(json, key, text);
     else
-        cli_json_null(json, key);
+        json_add_null(json, key);
 }
 
-static void string_or_null(cli_json *json, const char *key, const char *text)
+static void string_or_null(json_writer *json, const char *key, const char *text)
 {
     text_or_null(json, key, (vidi_str){text, text ? strlen(text) : 0});
 }
 
-static void count_or_null(cli_json *json, const char *key, uint64_t count, bool known)
+static void count_or_null(json_writer *json, const char *key, uint64_t count, bool known)
 {
     if (known)
-        cli_json_count(json, key, count);
+        json_add_count(json, key, count);
     else
-        cli_json_null(json, key);
+        json_add_null(json, key);
 }
 
 static const char *kind_name(frontier_kind kind)
@@ -56,35 +56,35 @@ static const char *kind_name(frontier_kind kind)
     return (size_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
 
-static void put(cli_json *json, const crawl_outcome *outcome)
+static void put(json_writer *json, const crawl_outcome *outcome)
 {
     const db_outcome *row = &outcome->row;
     bool answered = row->status != 0;
 
-    cli_json_open(json, NULL, '{');
+    json_open(json, NULL, '{');
     cli_json_text(json, "url", outcome->url);
     count_or_null(json, "status", (uint64_t)row->status, answered);
     text_or_null(json, "type", row->type);
     count_or_null(json, "bytes", row->bytes, answered);
-    cli_json_count(json, "depth", outcome->depth);
+    json_add_count(json, "depth", outcome->depth);
     text_or_null(json, "referrer", outcome->referrer);
     text_or_null(json, "redirect", row->redirect);
     string_or_null(json, "digest", row->digest);
     count_or_null(json, "links", row->links, answered);
     if (answered)
-        cli_json_real(json, "seconds", row->seconds);
+        json_add_real(json, "seconds", row->seconds);
     else
-        cli_json_null(json, "seconds");
+        json_add_null(json, "seconds");
     string_or_null(json, "error", row->error);
     string_or_null(json, "reason", row->reason);
     string_or_null(json, "kind", kind_name(outcome->kind));
-    cli_json_close(json, '}');
+    json_close(json, '}');
 }
 
 int cli_crawl_line(void *context, const crawl_outcome *outcome, bytes *to)
 {
     cli_crawl_lines *lines = context;
-    cli_json json = {&lines->out, false};
+    json_writer json = cli_json_to(&lines->out);
 
     if (!lines->out.buffer)
         return VIDI_EMEMORY;

@@ -245,12 +245,12 @@ int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, cons
 
 /* ---- JSON ---- */
 
-static void put_reasons(cli_json *json, const char *key, const cli_crawl_reasons *reasons)
+static void put_reasons(json_writer *json, const char *key, const cli_crawl_reasons *reasons)
 {
-    cli_json_open(json, key, '{');
+    json_open(json, key, '{');
     for (size_t i = 0; i < reasons->count; i++)
-        cli_json_count(json, reasons->list[i].name, reasons->list[i].count);
-    cli_json_close(json, '}');
+        json_add_count(json, reasons->list[i].name, reasons->list[i].count);
+    json_close(json, '}');
 }
 
 /* Both lists as one; they are in alphabetical order. */
@@ -273,33 +273,33 @@ int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out)
 {
     const report_totals *totals = &account->totals;
     cli_crawl_reasons all = together(&account->urls, &account->links);
-    cli_json json = {out, false};
+    json_writer json = cli_json_to(out);
     int status = CLI_OK;
 
-    cli_json_open(&json, NULL, '{');
-    cli_json_count(&json, "fetched", totals->rows.fetched);
-    cli_json_count(&json, "broken", totals->broken);
+    json_open(&json, NULL, '{');
+    json_add_count(&json, "fetched", totals->rows.fetched);
+    json_add_count(&json, "broken", totals->broken);
     put_reasons(&json, "skipped", &all);
-    cli_json_count(&json, "bytes", totals->rows.bytes);
-    cli_json_real(&json, "seconds", totals->seconds);
-    cli_json_count(&json, "hosts", totals->rows.hosts);
-    cli_json_count(&json, "queue", totals->rows.queue);
-    cli_json_real(&json, "expected_lost", totals->expected_lost);
-    cli_json_string(&json, "kind", totals->kind);
-    cli_json_string(&json, "canon", totals->canon);
-    cli_json_string(&json, "expected_lost_is", cli_meaning_name(totals->fp_meaning));
-    cli_json_count(&json, "urls", totals->rows.urls);
-    cli_json_count(&json, "failed", totals->rows.failed);
-    cli_json_count(&json, "unknown", totals->unknown);
-    cli_json_count(&json, "archived", totals->rows.archived);
-    cli_json_count(&json, "parked", totals->parked);
-    cli_json_count(&json, "partial", totals->partial);
+    json_add_count(&json, "bytes", totals->rows.bytes);
+    json_add_real(&json, "seconds", totals->seconds);
+    json_add_count(&json, "hosts", totals->rows.hosts);
+    json_add_count(&json, "queue", totals->rows.queue);
+    json_add_real(&json, "expected_lost", totals->expected_lost);
+    json_add_string(&json, "kind", totals->kind);
+    json_add_string(&json, "canon", totals->canon);
+    json_add_string(&json, "expected_lost_is", cli_meaning_name(totals->fp_meaning));
+    json_add_count(&json, "urls", totals->rows.urls);
+    json_add_count(&json, "failed", totals->rows.failed);
+    json_add_count(&json, "unknown", totals->unknown);
+    json_add_count(&json, "archived", totals->rows.archived);
+    json_add_count(&json, "parked", totals->parked);
+    json_add_count(&json, "partial", totals->partial);
     put_reasons(&json, "statuses", &account->statuses);
     put_reasons(&json, "skipped_urls", &account->urls);
     put_reasons(&json, "skipped_links", &account->links);
     if (account->checked)
         status = cli_crawl_broken_json(account, &json);
-    cli_json_close(&json, '}');
+    json_close(&json, '}');
     cli_out_text(out, "\n");
     return status;
 }

@@ -4,45 +4,25 @@
  */
 #include <string.h>
 
+#include "common/ascii.h"
+#include "common/utf8.h"
 #include "pipeline/input/line_formats.h"
 
 enum { LEVELS = CLI_JSON_DOTS + 2, KEY_ROOM = 256 };
 
 /* ---- strings ---- */
 
-static int hex_value(char digit)
-{
-    if (digit >= '0' && digit <= '9')
-        return digit - '0';
-    char lower = (char)(digit | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 /* The value of four hexadecimal digits; -1 if there are fewer. */
 static int32_t code_unit(const char *at, const char *end)
 {
     int32_t unit = 0;
     for (int i = 0; i < 4; i++) {
-        int digit = at + i < end ? hex_value(at[i]) : -1;
+        int digit = at + i < end ? ascii_hex(at[i]) : -1;
         if (digit < 0)
             return -1;
         unit = unit << 4 | digit;
     }
     return unit;
-}
-
-static char *put_utf8(char *to, uint32_t code)
-{
-    if (code < 0x80) {
-        *to++ = (char)code;
-        return to;
-    }
-    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
-    *to++ = (char)(first[more] | code >> (6 * more));
-    while (more-- > 0)
-        *to++ = (char)(0x80 | (code >> (6 * more) & 0x3f));
-    return to;
 }
 
 /* Decodes a \u escape whose 'u' is at *at. Two escapes may make one character; half of such a pair becomes U+FFFD. */
@@ -59,10 +39,10 @@ static char *put_escape(char *to, const char **at, const char *end)
         int32_t low = code_unit(*at + 3, end);
         if (low >= 0xdc00 && low < 0xe000) {
             *at += 6;
-            return put_utf8(to, 0x10000u + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00));
+            return to + utf8_put(to, 0x10000u + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00));
         }
     }
-    return put_utf8(to, high >= 0xd800 && high < 0xe000 ? 0xfffdu : (uint32_t)high);
+    return to + utf8_put(to, high >= 0xd800 && high < 0xe000 ? 0xfffdu : (uint32_t)high);
 }
 
 static vidi_str without_escapes(vidi_str text, cli_unquoted *unquoted)

@@ -4,6 +4,7 @@
  * fit, so lines may have any length unless the reader has a limit, and each byte is copied and scanned a constant
  * number of times on average.
  */
+#include "common/clock.h"
 #include "pipeline/input/lines.h"
 
 #include <poll.h>
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "ui/clock.h"
 #include "ui/output.h"
 
 #ifdef __SSE2__
@@ -282,7 +282,7 @@ static bool is_enough(const cli_reader *reader, split_state *split, uint64_t *si
     if (reader->in.regular)
         return false;
     block->waits = !cli_input_ready(&reader->in);
-    uint64_t now = cli_nanoseconds();
+    uint64_t now = clock_now();
     *since = *since ? *since : now;
     return block->waits || now - *since > HOLD_NS;
 }

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if VIDI_HAVE_ZLIB
-#include <zlib.h>
-#endif
+#include "common/inflate.h"
+
 #if VIDI_HAVE_ZSTD
 #include <zstd.h>
 #endif
@@ -25,16 +24,9 @@ enum { MAGIC_ROOM = 10 };
 /* xz -9 needs 65 MiB to unpack; a file that needs more than this was made to take memory. */
 #define XZ_MEMORY (UINT64_C(1) << 30)
 
-/* What a step reads from and writes to; the step moves both on. */
-typedef struct window {
-    const unsigned char *from;
-    size_t from_left;
-    unsigned char *to;
-    size_t to_left;
-    const char *why; /* set when the data is damaged */
-} window;
-
-typedef enum outcome { STEP_DONE, STEP_MEMBER_ENDS, STEP_DAMAGED, STEP_NO_MEMORY } outcome;
+/* Every codec works in the steps of common/inflate.h. */
+typedef inflate_window window;
+typedef inflate_result outcome;
 
 struct cli_codec {
     const char *name;
@@ -49,39 +41,20 @@ struct cli_codec {
 static bool gzip_begin(void **state)
 {
     if (*state)
-        return inflateReset(*state) == Z_OK;
-    z_stream *stream = calloc(1, sizeof *stream);
-    if (!stream || inflateInit2(stream, 15 + 16) != Z_OK) {
-        free(stream);
-        return false;
-    }
-    *state = stream;
-    return true;
+        inflater_reset(*state);
+    else
+        *state = inflater_open(INFLATE_GZIP);
+    return *state;
 }
 
 static outcome gzip_step(void *state, window *window)
 {
-    z_stream *stream = state;
-    unsigned room = window->to_left < UINT32_MAX ? (unsigned)window->to_left : UINT32_MAX;
-
-    stream->next_in = (unsigned char *)window->from;
-    stream->avail_in = (unsigned)window->from_left;
-    stream->next_out = window->to;
-    stream->avail_out = room;
-    int result = inflate(stream, Z_NO_FLUSH);
-    window->from_left = stream->avail_in;
-    window->to_left -= room - stream->avail_out;
-    window->why = stream->msg;
-    return result == Z_STREAM_END                    ? STEP_MEMBER_ENDS
-           : result == Z_OK || result == Z_BUF_ERROR ? STEP_DONE
-           : result == Z_MEM_ERROR                   ? STEP_NO_MEMORY
-                                                     : STEP_DAMAGED;
+    return inflater_step(state, window);
 }
 
 static void gzip_end(void *state)
 {
-    inflateEnd(state);
-    free(state);
+    inflater_close(state);
 }
 #endif
 
@@ -102,9 +75,9 @@ static outcome zstd_step(void *state, window *window)
     window->to_left -= to.pos;
     if (ZSTD_isError(result)) {
         window->why = ZSTD_getErrorName(result);
-        return STEP_DAMAGED;
+        return INFLATE_DAMAGED;
     }
-    return result == 0 ? STEP_MEMBER_ENDS : STEP_DONE;
+    return result == 0 ? INFLATE_ENDS : INFLATE_GOES_ON;
 }
 
 static void zstd_end(void *state)
@@ -132,19 +105,19 @@ static outcome xz_step(void *state, window *window)
 {
     lzma_stream *stream = state;
 
-    stream->next_in = window->from;
+    stream->next_in = (const uint8_t *)window->from;
     stream->avail_in = window->from_left;
-    stream->next_out = window->to;
+    stream->next_out = (uint8_t *)window->to;
     stream->avail_out = window->to_left;
     lzma_ret result = lzma_code(stream, LZMA_RUN);
     window->from_left = stream->avail_in;
     window->to_left = stream->avail_out;
     if (result == LZMA_MEMLIMIT_ERROR)
         window->why = "it needs more than 1 GiB of memory";
-    return result == LZMA_STREAM_END                       ? STEP_MEMBER_ENDS
-           : result == LZMA_OK || result == LZMA_BUF_ERROR ? STEP_DONE
-           : result == LZMA_MEM_ERROR                      ? STEP_NO_MEMORY
-                                                           : STEP_DAMAGED;
+    return result == LZMA_STREAM_END                       ? INFLATE_ENDS
+           : result == LZMA_OK || result == LZMA_BUF_ERROR ? INFLATE_GOES_ON
+           : result == LZMA_MEM_ERROR                      ? INFLATE_NO_MEMORY
+                                                           : INFLATE_DAMAGED;
 }
 
 static void xz_end(void *state)
@@ -174,15 +147,15 @@ static outcome bzip2_step(void *state, window *window)
 
     stream->next_in = (char *)window->from;
     stream->avail_in = (unsigned)window->from_left;
-    stream->next_out = (char *)window->to;
+    stream->next_out = window->to;
     stream->avail_out = room;
     int result = BZ2_bzDecompress(stream);
     window->from_left = stream->avail_in;
     window->to_left -= room - stream->avail_out;
-    return result == BZ_STREAM_END  ? STEP_MEMBER_ENDS
-           : result == BZ_OK        ? STEP_DONE
-           : result == BZ_MEM_ERROR ? STEP_NO_MEMORY
-                                    : STEP_DAMAGED;
+    return result == BZ_STREAM_END  ? INFLATE_ENDS
+           : result == BZ_OK        ? INFLATE_GOES_ON
+           : result == BZ_MEM_ERROR ? INFLATE_NO_MEMORY
+                                    : INFLATE_DAMAGED;
 }
 
 static void bzip2_end(void *state)
@@ -300,18 +273,18 @@ int cli_unpack(cli_unpacker *unpacker, char *bytes, size_t room, size_t *got)
         return CLI_ERROR;
     if (!unpacker->within)
         return CLI_OK;
-    window window = {.from = (const unsigned char *)unpacker->packed + unpacker->at,
+    window window = {.from = unpacker->packed + unpacker->at,
                      .from_left = unpacker->end - unpacker->at,
-                     .to = (unsigned char *)bytes,
+                     .to = bytes,
                      .to_left = room};
     outcome outcome = unpacker->codec->step(unpacker->state, &window);
     unpacker->at = unpacker->end - window.from_left;
     *got = room - window.to_left;
     unpacker->pending = *got == room;
-    unpacker->within = outcome != STEP_MEMBER_ENDS;
-    return outcome == STEP_NO_MEMORY ? cli_error("out of memory")
-           : outcome == STEP_DAMAGED ? damaged(unpacker, window.why)
-                                     : CLI_OK;
+    unpacker->within = outcome != INFLATE_ENDS;
+    return outcome == INFLATE_NO_MEMORY ? cli_error("out of memory")
+           : outcome == INFLATE_DAMAGED ? damaged(unpacker, window.why)
+                                        : CLI_OK;
 }
 
 int cli_unpacker_end(const cli_unpacker *unpacker)

@@ -1,6 +1,7 @@
 /*
  * Delivery: see delivery.h. First what is delivered, then committing it, then writing with patience, and the end.
  */
+#include "common/clock.h"
 #include "pipeline/output/delivery.h"
 
 #include <errno.h>
@@ -13,8 +14,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "ui/clock.h"
 
 enum {
     COMMIT_URLS = 1 << 18,
@@ -131,7 +130,7 @@ static int commit_safe(cli_delivery *delivery)
 {
     cli_out *out = delivery->out;
 
-    delivery->committed_at = cli_nanoseconds();
+    delivery->committed_at = clock_now();
     if (delivery->safe_mark == delivery->mark && !has_uncommitted_output(delivery))
         return CLI_OK;
     if (delivery->syncs && delivery->to == CLI_TO_FILE && TEMP_FAILURE_RETRY(fsync(out->fd)) != 0) {
@@ -164,7 +163,7 @@ static bool is_due(const cli_delivery *delivery)
     if (!cli_delivery_is_behind(delivery))
         return false;
     return delivery->changes >= COMMIT_URLS ||
-           cli_nanoseconds() - delivery->committed_at >= CLI_COMMIT_MS * UINT64_C(1000000);
+           clock_now() - delivery->committed_at >= CLI_COMMIT_MS * UINT64_C(1000000);
 }
 
 int cli_delivery_commit(cli_delivery *delivery)
@@ -288,7 +287,7 @@ int cli_delivery_begin(cli_delivery *delivery, cli_out *out)
     bool known = fstat(out->fd, &about) == 0;
 
     delivery->out = out;
-    delivery->committed_at = cli_nanoseconds();
+    delivery->committed_at = clock_now();
     if (!delivery->set)
         return CLI_OK;
     int error = vidi_mark(delivery->set, &delivery->mark);
