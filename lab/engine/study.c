@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "lab/urls/line_streams.h"
 #include "lab/engine/workers.h"
 
@@ -224,19 +224,7 @@ int lab_set_make(vidi_set **set, const lab_settings *settings, uint64_t run, con
     return lab_set_make_with(set, settings, run, options);
 }
 
-static uint64_t read_clock(clockid_t clock)
-{
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 uint64_t lab_thread_time(void)
 {
-    return read_clock(CLOCK_THREAD_CPUTIME_ID);
-}
-
-uint64_t lab_wall_time(void)
-{
-    return read_clock(CLOCK_MONOTONIC);
+    return clock_read(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -185,9 +185,8 @@ int lab_set_make(vidi_set **set, const lab_settings *settings, uint64_t run, con
 /* The same with the caller's options, of which it replaces key and canon. */
 int lab_set_make_with(vidi_set **set, const lab_settings *settings, uint64_t run, vidi_options options);
 
-/* Nanoseconds: processor time of this thread, and wall-clock time. */
+/* Processor time of this thread in nanoseconds. */
 uint64_t lab_thread_time(void);
-uint64_t lab_wall_time(void);
 
 /* ---- books ---- */
 

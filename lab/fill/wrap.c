@@ -1,6 +1,7 @@
 /* Wraps Markdown. See figures.h. */
 #include <string.h>
 
+#include "common/ascii.h"
 #include "lab/fill/figures.h"
 
 #define BLANKS " \t\n"
@@ -146,11 +147,6 @@ static bool is_inside(wrapper *wrapper, const char *text, size_t length)
     return true;
 }
 
-static bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
 /*
  * Whether a line with a bullet begins an item of a list. A number does so only after an empty line or an item of the
  * same list: otherwise it is a figure at the end of a sentence, such as "13." in the place of a placeholder.
@@ -159,7 +155,7 @@ static bool begins_item(const wrapper *wrapper, const char *text, size_t indent)
 {
     if (indent >= INDENT_MOST)
         return false;
-    return !is_digit(*text) || !wrapper->words || (wrapper->numbered && wrapper->begins == indent);
+    return !ascii_is_digit(*text) || !wrapper->words || (wrapper->numbered && wrapper->begins == indent);
 }
 
 static void begin_block(wrapper *wrapper, const char *line, size_t indent, size_t bullet)
@@ -167,7 +163,7 @@ static void begin_block(wrapper *wrapper, const char *line, size_t indent, size_
     end_block(wrapper);
     fprintf(wrapper->to, "%*s%.*s", (int)indent, "", (int)bullet, line + indent);
     wrapper->begins = indent;
-    wrapper->numbered = bullet > 0 && is_digit(line[indent]);
+    wrapper->numbered = bullet > 0 && ascii_is_digit(line[indent]);
     wrapper->words = line + indent + bullet;
     wrapper->column = wrapper->indent = indent + bullet;
 }

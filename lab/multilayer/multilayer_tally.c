@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/fnv.h"
 #include "lab/multilayer/multilayer.h"
 
 /* ---- text ---- */
@@ -65,10 +66,7 @@ static uint64_t mix(uint64_t x)
 
 uint64_t lab_multilayer_hash(vidi_str text)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < text.len; i++)
-        hash = (hash ^ (unsigned char)text.ptr[i]) * UINT64_C(0x100000001b3);
-    return mix(hash);
+    return mix(fnv_bytes(FNV_START, text.ptr, text.len));
 }
 
 /* The position of the key, or of the free slot for it. */

@@ -6,31 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
+#include "common/utf8.h"
 
-/* The length in bytes of the UTF-8 character at the start of `text`; 0 if it is not valid UTF-8. */
-static size_t character_length(const unsigned char *text)
-{
-    static const struct {
-        unsigned char first, last, low, high; /* ranges of the first byte and of the second */
-        size_t length;
-    } forms[] = {
-        {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3},
-        {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3}, {0xF0, 0xF0, 0x90, 0xBF, 4},
-        {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
-    };
-    if (text[0] < 0x80)
-        return 1;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        size_t length = 1;
-        if (text[0] < forms[i].first || text[0] > forms[i].last || text[1] < forms[i].low || text[1] > forms[i].high)
-            continue;
-        while (length < forms[i].length && (text[length] & 0xC0) == 0x80)
-            length++;
-        return length == forms[i].length ? length : 0;
-    }
-    return 0;
-}
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
 static const char *entity(unsigned char byte)
 {
@@ -54,7 +32,7 @@ static const char *entity(unsigned char byte)
 static size_t put_character(FILE *to, const char *text)
 {
     const char *instead = entity((unsigned char)*text);
-    size_t length = character_length((const unsigned char *)text);
+    size_t length = utf8_length(text, strnlen(text, 4));
     if (length == 0)
         instead = REPLACEMENT;
     if (instead)

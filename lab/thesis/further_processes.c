@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/clock.h"
 #include "lab/thesis/further.h"
 
 enum { K = 3, PART = 10, TIME_PART = 250, BATCH = LAB_BATCH_MAX };
@@ -128,7 +129,7 @@ typedef struct cost {
 static int ask_one_way(pair *pair, const lab_texts *texts, size_t way, cost *cost)
 {
     size_t batch = way % 2 ? BATCH : 1;
-    uint64_t start = lab_wall_time(), before = pair->members.messages;
+    uint64_t start = clock_now(), before = pair->members.messages;
     for (uint64_t i = 0; i < texts->count; i += batch) {
         size_t some = texts->count - i < batch ? (size_t)(texts->count - i) : batch;
         if (way < 2)
@@ -136,7 +137,7 @@ static int ask_one_way(pair *pair, const lab_texts *texts, size_t way, cost *cos
         else
             LAB_TRY(lab_members_ask(&pair->members, texts->urls + i, some, pair->in_processes));
     }
-    cost->microseconds = (double)(lab_wall_time() - start) / 1000 / (double)texts->count;
+    cost->microseconds = (double)(clock_now() - start) / 1000 / (double)texts->count;
     cost->messages = (double)(pair->members.messages - before) / (double)texts->count;
     return VIDI_OK;
 }
