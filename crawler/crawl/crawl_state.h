@@ -32,12 +32,12 @@
 #include "crawler/scope/scope.h"
 
 enum {
-    CRAWL_WEIGHT = 24 << 20, /* bytes fetched and not committed, above which no request is started */
-    CRAWL_PAGES = 500,       /* pages fetched and not committed, above which no request is started */
-    CRAWL_HOSTS = 2000,      /* hosts in memory */
-    CRAWL_BATCH = 250,       /* pages that are committed together, */
-    CRAWL_BATCH_BYTES = 16 << 20,
-    CRAWL_BATCH_MS = 250,         /* and how long the first of them waits */
+    CRAWL_WEIGHT = 24 << 20,      /* bytes fetched and not committed, above which no request is started */
+    CRAWL_PAGES = 500,            /* pages fetched and not committed, above which no request is started */
+    CRAWL_HOSTS = 2000,           /* hosts in memory */
+    CRAWL_BATCH = 250,            /* most pages in a batch */
+    CRAWL_BATCH_BYTES = 16 << 20, /* most bytes of fetch jobs in a batch */
+    CRAWL_BATCH_MS = 250,         /* longest time that the first page of a batch waits */
     CRAWL_OUTSIDE_BODY = 64 << 10 /* bytes read of the body of a link that is only checked */
 };
 
@@ -156,12 +156,12 @@ struct crawl {
     output output;
     url_keys *keys;        /* of hosts: by the text as it is */
     url_keys *targets;     /* of links, with `check`: by the set's canonical form */
-    uint64_t committed_to; /* id of the last row whose URL is committed to the set, */
-    uint64_t synced_to;    /* and of the last that is synced */
+    uint64_t committed_to; /* id of the last row whose URL is committed to the set */
+    uint64_t synced_to;    /* id of the last row whose URL is synced with the set */
     uint64_t run;          /* its random number: consistency.c */
     int lock;              /* the folder, locked; -1: not yet */
     bool ends;             /* the next commit is the last one of this run */
-    uint64_t found_until;  /* the last row when it was opened: blocks up to it may have URLs that are dealt with */
+    uint64_t found_until;  /* the last row when the crawl was opened: older blocks may have finished URLs */
 
     /* The threads. */
     downloader *downloader;

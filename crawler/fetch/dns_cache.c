@@ -29,7 +29,7 @@ typedef struct name {
     resolver_lookup lookup;
     bool is_asked;   /* the threads have it */
     queue questions; /* that wait for it */
-    bool has_answer; /* and then: */
+    bool has_answer; /* what follows is valid */
     TAILQ_ENTRY(name) by_age;
     int64_t expires;
     fetch_address address; /* the one to use, or the one that is not permitted */

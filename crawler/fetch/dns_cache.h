@@ -8,9 +8,9 @@
 #include "crawler/fetch/guard.h"
 
 enum {
-    DNS_CACHE_GOOD_MS = 5 * 60 * 1000, /* how long an address is used, */
-    DNS_CACHE_BAD_MS = 30 * 1000,      /* and a failure */
-    DNS_CACHE_MOST = 8192              /* answers kept */
+    DNS_CACHE_GOOD_MS = 5 * 60 * 1000, /* how long an address is used */
+    DNS_CACHE_BAD_MS = 30 * 1000,      /* how long a failure is remembered */
+    DNS_CACHE_MOST = 8192              /* answers in the cache */
 };
 
 typedef struct dns_cache dns_cache;

@@ -2,7 +2,7 @@
  * Fetches URLs over HTTP/1.1, many at a time, in one thread, with libcurl. Names are resolved by a pool of threads, so
  * that the address is known before anything is sent: politeness and safety need it.
  *
- *     fetch_resolve(f, host, item);               the address of a host, from a cache of five minutes
+ *     fetch_resolve(f, host, item);            the address of a host, from a cache of five minutes
  *     fetch_start(f, &request);                begins a request to that address
  *     while (fetch_wait(f, 100, &event) > 0)   addresses and responses, as they arrive
  *         …
@@ -104,9 +104,7 @@ int fetch_open(downloader **made, const fetch_options *options);
 /* Ends all requests; their items are not reported. Waits for names that are being looked up this moment. */
 void fetch_close(downloader *downloader);
 
-/*
- * Asks for the address of a host ("example.org", "192.0.2.1", "[::1]"); an event FETCH_RESOLVED will bring the answer.
- */
+/* Looks up the address of a host ("example.org", "192.0.2.1", "[::1]"); an event FETCH_RESOLVED brings the result. */
 int fetch_resolve(downloader *downloader, vidi_str host, void *item);
 
 typedef struct fetch_request {
@@ -124,7 +122,7 @@ typedef struct fetch_request {
 } fetch_request;
 
 /*
- * Begins a request; an event FETCH_DONE will bring the response. VIDI_OK, VIDI_EMEMORY, or VIDI_EARGUMENT: the URL is
+ * Begins a request; an event FETCH_DONE brings the response. VIDI_OK, VIDI_EMEMORY, or VIDI_EARGUMENT: the URL is
  * not a serialised http or https URL, there is no address, or a header is not "Name: value" in one line or is not the
  * caller's to set (Host, and those that say where a message ends).
  */
@@ -171,7 +169,7 @@ int fetch_wait(downloader *downloader, int64_t ms, fetch_event *event);
 /* Ends a fetch_wait. The only function of a downloader that other threads may call. */
 void fetch_wake(downloader *downloader);
 
-/* Number of requests and questions for names that are not reported yet. */
+/* Number of requests and name lookups that are not reported yet. */
 size_t fetch_running(const downloader *downloader);
 
 /* Bytes of heads and bodies that have arrived and are not reported yet. */

@@ -23,16 +23,16 @@ typedef struct polite_options {
 } polite_options;
 
 enum {
-    POLITE_DELAY = 1000,      /* the default */
-    POLITE_FACTOR = 5,        /* times what the last response took, */
-    POLITE_FACTOR_TOP = 30000 /* up to this */
+    POLITE_DELAY = 1000,      /* milliseconds: the default delay is at least this */
+    POLITE_FACTOR = 5,        /* the default delay is at least this many times what the last response took */
+    POLITE_FACTOR_TOP = 30000 /* milliseconds: limit of that delay */
 };
 
 typedef struct polite polite;
 typedef struct polite_queue polite_queue;
 
 int polite_open(polite **made, const polite_options *options);
-void polite_close(polite *polite); /* and all queues */
+void polite_close(polite *polite); /* frees all queues, too */
 
 /* A queue: `name` and `address` are keys that are equal for equal host names and addresses. NULL: no memory. */
 polite_queue *polite_add(polite *polite, uint64_t name, uint64_t address, void *item);

@@ -42,8 +42,7 @@ typedef enum scope_verdict {
     SCOPE_OUT,      /* outside of the seeds' hosts, sites or prefixes */
     SCOPE_EXCLUDED, /* by a pattern, or not included by any */
     SCOPE_REPEATS,  /* a trap: the path repeats a segment too often, or has too many segments */
-    SCOPE_PORT,     /* a port that the Fetch Standard forbids */
-    SCOPE_VERDICTS
+    SCOPE_PORT      /* a port that the Fetch Standard forbids */
 } scope_verdict;
 
 typedef struct scope scope;

@@ -29,8 +29,8 @@
 #include "vidi/vidi.h"
 
 enum {
-    SITEMAP_BYTES = 50 << 20, /* the protocol's limits: bytes after unpacking, */
-    SITEMAP_URLS = 50000,     /* and entries */
+    SITEMAP_BYTES = 50 << 20, /* the protocol's limit of bytes, after unpacking */
+    SITEMAP_URLS = 50000,     /* the protocol's limit of entries */
     SITEMAP_URL_BYTES = 8192  /* longer URLs are left out; the protocol allows 2,047 */
 };
 

@@ -7,11 +7,11 @@
 #include <string.h>
 
 enum {
-    EVENTS = 256,       /* looked at before something new is begun */
-    LONGEST = 1000,     /* milliseconds: a wait that nothing ends is looked at again after this */
-    GATED = 20,         /* the same, while too much is on its way */
+    EVENTS = 256,       /* events that are handled before new requests are started */
+    LONGEST = 1000,     /* milliseconds: longest wait for an event */
+    GATED = 20,         /* milliseconds: longest wait while too much is fetched and not committed */
     HAND_OVER = 16,     /* pages that are handed to the parsers together */
-    SOON = 200,         /* milliseconds: a fetcher that waits for longer is starving */
+    SOON = 200,         /* milliseconds: if nothing can be fetched for longer, storage commits at once */
     LAST_MOMENTS = 5000 /* milliseconds that requests get to end when the time is over */
 };
 

@@ -73,8 +73,8 @@ typedef struct fetcher {
     size_t list_room;
     LIST_HEAD(, fetch_job) in_flight;  /* running requests */
     unsigned running;                  /* their number */
-    uint64_t pages_running;            /* those of them that count as pages */
-    uint64_t pages, bytes;             /* over all runs, with those that are not committed yet */
+    uint64_t pages_running;            /* running requests for pages, not for robots.txt */
+    uint64_t pages, bytes;             /* over all runs, committed or not */
     uint64_t pages_began, bytes_began; /* when the run began */
     int64_t next_due;                  /* when something is tried again; INT64_MAX: never */
     int64_t now;                       /* of this round */
@@ -104,7 +104,7 @@ bool host_has_answered(const host *host);
 void host_is_silent(fetcher *fetcher, host *host, const char *reason, const char *error);
 /* Leaves the host alone for the rest of this run; its URLs stay in the queue. not_before: a date, or 0. */
 void host_park(fetcher *fetcher, host *host, int64_t not_before, const char *why);
-/* A host info that has only the host's id and origin. NULL: no memory; the crawl knows. */
+/* A host info that has only the host's id and origin. NULL: no memory, which ends the crawl. */
 host_info *host_info_make(fetcher *fetcher, const host *host);
 /* Forgets the host if nothing keeps it in memory. */
 void host_leave_if_over(fetcher *fetcher, host *host);

@@ -9,8 +9,8 @@
 #include "crawler/crawl/fetcher/fetcher.h"
 
 enum {
-    AHEAD_FIRST = 25,      /* URLs in store at first; doubled when a host runs dry, */
-    AHEAD_MOST = 2000,     /* up to this */
+    AHEAD_FIRST = 25,      /* URLs of a host to have in memory at first; doubled when it runs out of them */
+    AHEAD_MOST = 2000,     /* limit of that number */
     LONG_WAIT = 60 * 1000, /* milliseconds; a host that waits for longer is handed back if others need its place */
     RETRIES_MOST = 100,    /* while this many URLs of a host wait for a retry, no other is started */
     NAME_LIFETIME = 5 * 60 * 1000 /* milliseconds until the address is looked up again */

@@ -15,8 +15,8 @@
 #include "crawler/http/http.h"
 
 enum {
-    SILENT_TIMES = 5,               /* requests in a row without an answer: the host is left alone for a while, */
-    DEAD_TIMES = 10,                /* and then it counts as dead */
+    SILENT_TIMES = 5,               /* unanswered requests in a row after which the host is left alone for a while */
+    DEAD_TIMES = 10,                /* unanswered requests in a row after which the host counts as dead */
     BACK_OFF = 30 * 1000,           /* milliseconds, doubled each time */
     BACK_OFF_MOST = 10 * 60 * 1000, /* a Retry-After above this parks the host */
     OVERLOADS_MOST = 5,             /* times that a URL is tried again after 429 or 503 */

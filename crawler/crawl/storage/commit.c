@@ -10,8 +10,8 @@
 #include "crawler/crawl/storage/storage.h"
 
 enum {
-    TRIES = 50,      /* of a write that fails because the disk is full or another process holds a lock, */
-    TRY_EVERY = 100, /* milliseconds apart */
+    TRIES = 50,      /* of a write that fails because the disk is full or another process holds a lock */
+    TRY_EVERY = 100, /* milliseconds between two tries */
     SORTED = 50000   /* rows that one transaction sorts at most */
 };
 

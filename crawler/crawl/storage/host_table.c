@@ -62,7 +62,7 @@ static void host_entry_forget(storage *storage, host_entry *host)
     storage->out -= host->out;
     if (host->out > 0)
         storage->filter_until = storage->crawl->committed_to;
-    storage->strangers = true;
+    storage->more_hosts = true;
     storage->list[host->at] = storage->list[last];
     storage->list[host->at]->at = host->at;
     id_map_remove(&storage->hosts, host->id);
@@ -153,7 +153,7 @@ int host_table_defer(storage *storage, uint64_t host, int64_t until)
     return id_map_put(&storage->later, host, (void *)(uintptr_t)until);
 }
 
-/* While there is little room, hosts that have to wait do so outside. */
+/* While there is little room in memory, hosts that have to wait are not loaded. */
 static bool is_deferred(const storage *storage, uint64_t host)
 {
     if (storage->hosts.count < CRAWL_HOSTS - CRAWL_HOSTS / 4)
@@ -163,13 +163,13 @@ static bool is_deferred(const storage *storage, uint64_t host)
 
 void host_table_sorted(storage *storage)
 {
-    storage->strangers = true;
+    storage->more_hosts = true;
     storage->sort_helps = frontier_unsorted(frontier_of(storage)) > 0;
 }
 
 /* ---- handing out ---- */
 
-/* Leaves out what is dealt with already: of blocks that an earlier run, or a host that has left, did not finish. */
+/* Leaves out finished URLs: blocks of an earlier run, or of a host that has left, may have some. */
 static int filter_block(storage *storage, frontier_block *block)
 {
     size_t kept = 0;
@@ -344,18 +344,18 @@ static int next_host(storage *storage, uint32_t level, bool hosts, uint64_t from
     }
 }
 
-static int admit_strangers(storage *storage)
+static int admit_hosts(storage *storage)
 {
     uint64_t found;
     bool around = storage->cursor == 0;
 
-    while (storage->strangers && storage->hosts.count < CRAWL_HOSTS) {
+    while (storage->more_hosts && storage->hosts.count < CRAWL_HOSTS) {
         int error = next_host(storage, storage->level, false, storage->cursor, &found);
         if (error == VIDI_OK) {
             storage->cursor = found + 1;
             error = admit(storage, found);
         } else if (error == VIDI_EABSENT) {
-            storage->strangers = !around;
+            storage->more_hosts = !around;
             storage->cursor = 0;
             around = true;
             error = VIDI_OK;
@@ -371,7 +371,7 @@ static int ask_for_room(storage *storage)
 {
     int64_t now = storage_now();
 
-    if (!storage->strangers || storage->hosts.count < CRAWL_HOSTS || now - storage->room_asked < ROOM_EVERY)
+    if (!storage->more_hosts || storage->hosts.count < CRAWL_HOSTS || now - storage->room_asked < ROOM_EVERY)
         return VIDI_OK;
     host_request *room = calloc(1, sizeof *room);
     if (!room)
@@ -395,7 +395,7 @@ int host_table_feed(storage *storage)
             host->fresh = false;
     }
     if (error == VIDI_OK)
-        error = admit_strangers(storage);
+        error = admit_hosts(storage);
     return error ? error : ask_for_room(storage);
 }
 
@@ -410,7 +410,7 @@ static int begin_level(storage *storage, uint32_t level)
         storage->list[i]->fresh = true;
     storage->level = level;
     storage->cursor = 0;
-    storage->strangers = true;
+    storage->more_hosts = true;
     return host_table_feed(storage);
 }
 

@@ -177,7 +177,8 @@ static void tell(storage *storage, int error)
 void *storage_run(void *context)
 {
     crawl *c = context;
-    storage storage = {.crawl = c, .strangers = true, .sort_helps = true, .filter_until = c->found_until, .handled = 1};
+    storage storage = {
+        .crawl = c, .more_hosts = true, .sort_helps = true, .filter_until = c->found_until, .handled = 1};
     messages arrived = {0};
     bool more = true;
     int error = counters_read(c, &storage.counts);

@@ -92,10 +92,10 @@ typedef struct storage {
     frontier_block block;
     uint32_t level;
     uint64_t cursor;       /* where the search for hosts goes on */
-    bool strangers;        /* there may be hosts with blocks that the fetcher does not have */
+    bool more_hosts;       /* the frontier may have hosts that the fetcher does not have */
     bool sort_helps;       /* unsorted rows would serve a host that waits, or a new one */
     uint64_t out;          /* URLs that the fetcher has */
-    uint64_t filter_until; /* blocks with ids up to this one may have URLs that are dealt with */
+    uint64_t filter_until; /* blocks with ids up to this one may have finished URLs */
     int64_t room_asked;    /* when the fetcher was last asked to make room */
 
     int64_t synced_at;

@@ -63,7 +63,7 @@ static void a_host_is_forgotten_when_all_its_urls_are_accounted_for(void **state
     host_table_done(&storage, &page);
     check(!host_table_find(&storage, HOST) && storage.out == 0 && storage.hosts.count == 0,
           "it is forgotten, and nothing is out");
-    check(storage.strangers && storage.filter_until == 40,
+    check(storage.more_hosts && storage.filter_until == 40,
           "its blocks are looked for again, without what is dealt with");
     host_table_free(&storage);
 }
