@@ -1,6 +1,6 @@
 /*
  * HTML pages: the first byte chooses what the tokenizer begins with, and an encoding for the reader of links; the rest
- * is the page. Tokens must lie in the input one behind the other, decoding must stay within its bounds and give UTF-8,
+ * is the page. Tokens must lie in the input one after the other, decoding must stay within its bounds and give UTF-8,
  * and every link must be a URL that parses to itself, in the order of the page.
  */
 #include <string.h>

@@ -3,7 +3,7 @@
  * and have a set that works like any other after each piece: it answers lookups, stays within its memory limit, and
  * writes a stream that can be read again.
  *
- * The input is several pieces, each behind its length as four bytes. Each is tried unchanged, and with correct
+ * The input is several pieces, each after its length as four bytes. Each is tried unchanged, and with correct
  * checksums.
  */
 #include "fuzz_stream.h"

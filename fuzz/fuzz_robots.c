@@ -21,8 +21,8 @@ static vidi_str take_line(vidi_str *text)
 }
 
 /*
- * Does the pattern match? Walks through the pattern with the set of all places of the path that what was walked through
- * can end at.
+ * Whether the pattern matches. Walks through the pattern; `at` are the places of the path at which the part so far can
+ * end.
  */
 static bool simply_matches(const char *pattern, const robots_pattern *about, const char *path, size_t len)
 {

@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     seen one = read_pieces(bytes, size - 1, 0, &whole), two = read_pieces(bytes, size - 1, data[0] | 1u, &pieces);
     FUZZ_CHECK(one.digest == two.digest && one.count == two.count);
     FUZZ_CHECK(whole.format == pieces.format);
-    if (!sitemap_is_incomplete(&whole)) /* after a limit, a problem just behind it may have been met or not */
+    if (!sitemap_is_incomplete(&whole)) /* after a limit, a problem just after it may have been met or not */
         FUZZ_CHECK(memcmp(&whole, &pieces, sizeof whole) == 0);
     return 0;
 }

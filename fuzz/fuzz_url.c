@@ -124,7 +124,7 @@ enum { PLAIN, PLAIN_1, URLS = 17, FORMS = 22 };
 static const struct {
     const char *profile;
     size_t plain;
-} forms[FORMS] = {{"whatwg,+fragment", PLAIN}, /* keeps all that the others of its version keep */
+} forms[FORMS] = {{"whatwg,+fragment", PLAIN}, /* keeps all that the other forms of its version keep */
                   {"whatwg/1", PLAIN_1},
                   {"whatwg", PLAIN},
                   {"crawl", PLAIN},
@@ -225,7 +225,7 @@ static void check_canonical(vidi_str input, const vidi_str *base)
     FUZZ_CHECK(plain[PLAIN].ptr && plain[PLAIN_1].ptr);
     for (size_t i = 0; i < FORMS; i++)
         if (i <= PLAIN_1 || i >= URLS ||
-            i % 4 == input.len % 4) /* a quarter of the others, so that the fuzzer gets on */
+            i % 4 == input.len % 4) /* a quarter of the other inputs, so that the fuzzer gets on */
             check_form(i, input, base, plain[forms[i].plain]);
     free((char *)plain[PLAIN].ptr);
     free((char *)plain[PLAIN_1].ptr);

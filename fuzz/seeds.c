@@ -11,7 +11,7 @@
 /* What is written of a set. */
 typedef enum what { WHOLE, WITH_PREVIOUS, PIECES } what;
 
-/* Each piece stands behind its length, as fuzz_piece reads them. */
+/* Each piece follows its length, as fuzz_piece reads them. */
 static int write_pieces(const vidi_set *set, fuzz_stream *stream)
 {
     uint64_t cursor = 0;

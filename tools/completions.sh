@@ -255,7 +255,7 @@ fish_file() {
     cat <<CODE
 # Completion of vidi for fish. $note
 
-# Is this the command? The first word names it if it is a command's name; otherwise it is dedup.
+# Succeeds if this is the command. The first word names it if it is a command's name; otherwise it is dedup.
 function __vidi_is
     set -l words (commandline -opc)
     set -l command dedup

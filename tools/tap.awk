@@ -51,10 +51,10 @@ function remember(id, line) {
     }
 
     # Tests that were planned but never ran count as failed. So does a program that failed without a "not ok" line.
-    told = passed_in[id] + failed_in[id] + skipped_in[id]
-    if (planned[id] > told)
-        failed_in[id] += planned[id] - told
-    if (!failed_in[id] && (fate || !told)) {
+    reported = passed_in[id] + failed_in[id] + skipped_in[id]
+    if (planned[id] > reported)
+        failed_in[id] += planned[id] - reported
+    if (!failed_in[id] && (fate || !reported)) {
         failed_in[id]++
         if (!fate)
             fate = "no TAP"

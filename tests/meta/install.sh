@@ -93,6 +93,6 @@ check "a program with the shared library" runs_shared
 check "find_package and the shared library" cmake_runs vidi::vidi
 check "find_package and the static library" cmake_runs vidi::vidi_static
 check "the examples run as their users compile them" examples_run
-check "where the linker does not look is told" says_how_to_find_it
+check "the installation says how to find a library where the linker does not look" says_how_to_find_it
 check "a program with the static library" runs_static
 finish

@@ -7,7 +7,7 @@
 sed -n 's/^VIDI_API [^(]*[ *]\(vidi_[a-z0-9_]*\)(.*/\1/p' "$VIDI_SOURCE/include/vidi/vidi.h" | sort >"$tmp/declared"
 nm -D --defined-only "$VIDI_BUILD/libvidi.so" | awk '{ print $3 }' | sort >"$tmp/exported"
 
-# in_tour: does the tour of the interface, which tests go on, call every function? vidi_message is what it watches.
+# in_tour: succeeds if the tour of the interface (tests/support/tour.c) calls every function. vidi_message is what it watches.
 in_tour() {
     local name missing=
     while read -r name; do

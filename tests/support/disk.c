@@ -615,14 +615,14 @@ static uint64_t fate_of(uint64_t seed, uint64_t mood, test_random *random)
     return test_below(random, 5);
 }
 
-static void leave_file(uint64_t seed, uint64_t mood, const entry *of, const test_scratch *out, test_random *random)
+static void leave_file(uint64_t seed, uint64_t mood, const entry *name, const test_scratch *out, test_random *random)
 {
-    const inode *file = &disk.inodes[of->inode];
+    const inode *file = &disk.inodes[name->inode];
     bytes content = {copied(file->synced.data, file->synced.size), file->synced.size};
     for (size_t i = 0; i < file->count; i++)
         if (!file->changes[i].data || file->changes[i].bytes)
             suffer(&content, &file->changes[i], fate_of(seed, mood, random), random);
-    test_file_save(out, of->name, content.data, content.size);
+    test_file_save(out, name->name, content.data, content.size);
     free(content.data);
 }
 

@@ -162,7 +162,7 @@ void test_forge_replace(test_forge *forge, size_t at, size_t size, const void *w
     }
 }
 
-static size_t behind_text(const test_forge *forge, size_t at)
+static size_t after_text(const test_forge *forge, size_t at)
 {
     return at + 8 + test_forge_get(forge, at);
 }
@@ -170,8 +170,8 @@ static size_t behind_text(const test_forge *forge, size_t at)
 test_forge_filter test_forge_filter_at(const test_forge *forge, size_t at)
 {
     test_forge_filter found = {.kind = at};
-    found.params = behind_text(forge, at);
-    found.capacity = behind_text(forge, found.params);
+    found.params = after_text(forge, at);
+    found.capacity = after_text(forge, found.params);
     found.error = found.capacity + 8;
     found.count = found.error + 8;
     found.contents = found.count + 8;
@@ -181,16 +181,16 @@ test_forge_filter test_forge_filter_at(const test_forge *forge, size_t at)
 test_forge_places test_forge_find(const test_forge *forge)
 {
     test_forge_places found;
-    size_t hash = behind_text(forge, behind_text(forge, 0));
-    found.epoch = behind_text(forge, hash) + VIDI_KEY_BYTES;
+    size_t hash = after_text(forge, after_text(forge, 0));
+    found.epoch = after_text(forge, hash) + VIDI_KEY_BYTES;
     found.member = found.epoch + 8;
     found.recipe = found.member + 8;
-    found.answered = behind_text(forge, behind_text(forge, found.recipe)) + 32;
+    found.answered = after_text(forge, after_text(forge, found.recipe)) + 32;
     found.lost = found.answered + 40;
     found.past = found.lost + 8;
     size_t filter = found.past + 24 + 64 * test_forge_get(forge, found.past);
     if (forge->version >= VIDI__STREAM_WITH_NOTE)
-        filter = behind_text(forge, behind_text(forge, filter)); /* note and owner */
+        filter = after_text(forge, after_text(forge, filter)); /* note and owner */
     found.filter = test_forge_filter_at(forge, filter);
     return found;
 }
@@ -198,7 +198,7 @@ test_forge_places test_forge_find(const test_forge *forge)
 void test_forge_param(test_forge *forge, size_t at, const char *name, const char *value)
 {
     char old[512], new[1024], wanted[64];
-    size_t params = behind_text(forge, at), size = test_forge_get(forge, params);
+    size_t params = after_text(forge, at), size = test_forge_get(forge, params);
     assert_true(size + 2 < sizeof old);
     old[0] = ','; /* so that every name has a comma before it */
     memcpy(old + 1, forge->bytes + params + 8, size);

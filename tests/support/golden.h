@@ -32,7 +32,7 @@ vidi_set *test_golden_set(const char *name);
 /* Writes the set as its file has it: plain, with a note, with the previous epoch, or in pieces. */
 int test_golden_write(test_stream *stream, vidi_set *set, const char *name);
 
-/* Is the previous epoch in its file, which has one URL? Can the file be mapped? */
+/* Whether its file has the previous epoch, which has one URL, and whether the file can be mapped. */
 bool test_golden_keeps_previous(const char *name);
 bool test_golden_can_be_mapped(const char *name);
 

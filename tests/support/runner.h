@@ -18,7 +18,7 @@ void test_add_once(const char *promise, CMUnitTestFunction function, const void 
 
 /*
  * Adds the test once for each case that `fits` (NULL: for each); *state is its test_case. Under the sanitizers without
- * those that differ from others in a weak hash function only: tests/hash runs these there.
+ * those that differ from another case in a weak hash function only: tests/hash runs these there.
  */
 typedef bool test_fits(const test_case *which);
 void test_add_cases(const char *promise, CMUnitTestFunction function, test_fits *fits);

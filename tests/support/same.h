@@ -9,16 +9,16 @@
 /* Adds URLs of test_url, from `first` on. */
 void test_add_urls(vidi_set *set, uint64_t seed, uint64_t first, uint64_t n);
 
-/* Do both have the same parameters, counters and history? */
+/* Whether both have the same parameters, counters and history. */
 void test_same_numbers(const vidi_set *a, const vidi_set *b);
 
-/* Do both give the same answers, and count alike, for n URLs of test_url, from `first` on? */
+/* Whether both give the same answers, and count alike, for n URLs of test_url, from `first` on. */
 void test_same_answers(const vidi_set *a, const vidi_set *b, uint64_t seed, uint64_t first, uint64_t n);
 
-/* Has `copy` seen every one of these URLs that `set` has seen? */
+/* Whether `copy` has seen every one of these URLs that `set` has seen. */
 void test_holds_all(const vidi_set *copy, const vidi_set *set, uint64_t seed, uint64_t first, uint64_t n);
 
-/* Are the content digests equal, if the kind has them? */
+/* Whether the content digests are equal, if the kind has them. */
 void test_same_contents(const vidi_set *a, const vidi_set *b);
 
 #endif

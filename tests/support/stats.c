@@ -4,12 +4,12 @@
 
 enum form { POISSON, BINOMIAL, NEGATIVE_BINOMIAL };
 
-typedef struct law {
+typedef struct distribution {
     enum form form;
     double mean; /* of the Poisson distribution */
     double n;    /* number of trials, or of failures in the negative binomial distribution */
     double p;    /* of an event */
-} law;
+} distribution;
 
 static double log_gamma(double x)
 {
@@ -17,25 +17,25 @@ static double log_gamma(double x)
     return lgamma_r(x, &sign);
 }
 
-static double log_probability(const law *of, double k)
+static double log_probability(const distribution *law, double k)
 {
-    switch (of->form) {
+    switch (law->form) {
     case POISSON:
-        return k * log(of->mean) - of->mean - log_gamma(k + 1);
+        return k * log(law->mean) - law->mean - log_gamma(k + 1);
     case BINOMIAL:
-        if (k > of->n) {
+        if (k > law->n) {
             return -INFINITY;
         }
-        return log_gamma(of->n + 1) - log_gamma(k + 1) - log_gamma(of->n - k + 1) + k * log(of->p) +
-               (of->n - k) * log1p(-of->p);
+        return log_gamma(law->n + 1) - log_gamma(k + 1) - log_gamma(law->n - k + 1) + k * log(law->p) +
+               (law->n - k) * log1p(-law->p);
     case NEGATIVE_BINOMIAL:
-        return log_gamma(k + of->n) - log_gamma(k + 1) - log_gamma(of->n) + of->n * log1p(-of->p) + k * log(of->p);
+        return log_gamma(k + law->n) - log_gamma(k + 1) - log_gamma(law->n) + law->n * log1p(-law->p) + k * log(law->p);
     }
     return NAN;
 }
 
 /* Goes outwards from the mean, doubling the distance, until probabilities are negligible (below e^-70 each). */
-static double edge(const law *of, double mean, double direction)
+static double edge(const distribution *law, double mean, double direction)
 {
     double k = floor(mean);
     for (double step = 1; step < 1e18; step *= 2) {
@@ -43,7 +43,7 @@ static double edge(const law *of, double mean, double direction)
         if (next < 0) {
             return 0;
         }
-        if (log_probability(of, next) < -70) {
+        if (log_probability(law, next) < -70) {
             return next;
         }
         k = next;
@@ -52,54 +52,54 @@ static double edge(const law *of, double mean, double direction)
 }
 
 /* Coming from the edge, the first k whose tail probability exceeds `share`. */
-static double quantile(const law *of, double mean, double direction, double share)
+static double quantile(const distribution *law, double mean, double direction, double share)
 {
     double sum = 0;
-    double k = edge(of, mean, direction);
+    double k = edge(law, mean, direction);
     for (;; k -= direction) {
-        sum += exp(log_probability(of, k));
+        sum += exp(log_probability(law, k));
         if (sum > share || (direction > 0 && k == 0)) {
             return k;
         }
     }
 }
 
-static test_interval interval_of(const law *of, double mean, double alpha)
+static test_interval interval_of(const distribution *law, double mean, double alpha)
 {
     test_interval interval;
-    interval.low = (uint64_t)quantile(of, mean, -1, alpha / 2);
-    interval.high = (uint64_t)quantile(of, mean, 1, alpha / 2);
+    interval.low = (uint64_t)quantile(law, mean, -1, alpha / 2);
+    interval.high = (uint64_t)quantile(law, mean, 1, alpha / 2);
     return interval;
 }
 
 test_interval test_poisson_interval(double mean, double alpha)
 {
-    law of = {POISSON, mean, 0, 0};
-    return mean > 0 ? interval_of(&of, mean, alpha) : (test_interval){0, 0};
+    distribution law = {POISSON, mean, 0, 0};
+    return mean > 0 ? interval_of(&law, mean, alpha) : (test_interval){0, 0};
 }
 
 test_interval test_binomial_interval(uint64_t n, double p, double alpha)
 {
-    law of = {BINOMIAL, 0, (double)n, p};
+    distribution law = {BINOMIAL, 0, (double)n, p};
     if (n == 0 || p <= 0) {
         return (test_interval){0, 0};
     }
     if (p >= 1) {
         return (test_interval){n, n};
     }
-    return interval_of(&of, (double)n * p, alpha);
+    return interval_of(&law, (double)n * p, alpha);
 }
 
 test_interval test_lost_interval(double expected, double p_most, double alpha)
 {
-    law of = {NEGATIVE_BINOMIAL, 0, expected * (1 - p_most) / p_most, p_most};
+    distribution law = {NEGATIVE_BINOMIAL, 0, expected * (1 - p_most) / p_most, p_most};
     if (expected <= 0 || p_most < 1e-6) {
         return test_poisson_interval(expected, alpha);
     }
     if (p_most >= 1) {
         return (test_interval){0, UINT64_MAX};
     }
-    return interval_of(&of, expected, alpha);
+    return interval_of(&law, expected, alpha);
 }
 
 bool test_inside(test_interval interval, uint64_t value)

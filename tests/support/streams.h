@@ -1,5 +1,5 @@
 /*
- * Streams in memory for vidi_write and vidi_read, in pieces of any size. They can be told to fail.
+ * Streams in memory for vidi_write and vidi_read, in pieces of any size. They fail on request.
  */
 #ifndef TESTS_SUPPORT_STREAMS_H
 #define TESTS_SUPPORT_STREAMS_H

@@ -51,7 +51,7 @@ static void heal(const test_tour *tour)
 static bool again(const test_tour *tour, const char *call, int result)
 {
     char message[600];
-    snprintf(message, sizeof message, "%s", vidi_message()); /* whoever is told may change it */
+    snprintf(message, sizeof message, "%s", vidi_message()); /* the callback may change it */
     tell(tour, call, result);
     if (result >= 0 || result == VIDI_ECANNOT)
         return false;
