@@ -88,6 +88,7 @@ def test_kills_lose_no_page_and_repeat_only_those_in_flight(tmp_path, nursery, c
     assert result.finished, "no life lasted until something was finished: the test shows little"
 
 
+@pytest.mark.skipif(not IS_LONG, reason="only make test-long compares with Scrapy's own")
 def test_what_scrapys_own_filter_and_scheduler_lose_is_shown(tmp_path, nursery, capfd):
     """Nothing is demanded of them but that the test can run."""
     sorts = [sort for sort in SORTS if sort != "commit" and (sort != "write" or built("libpower.so"))]
