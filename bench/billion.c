@@ -207,7 +207,7 @@ static int add_timed(record *record, vidi_set *set, const vidi_str *urls, size_t
 {
     long switches = preemptions();
     double cpu = now(CLOCK_THREAD_CPUTIME_ID), wall = now(CLOCK_MONOTONIC);
-    int code = vidi_add_batch(set, urls, count, verdicts);
+    int code = vidi_add_batch(set, urls, count, verdicts, NULL);
     wall = now(CLOCK_MONOTONIC) - wall;
     cpu = now(CLOCK_THREAD_CPUTIME_ID) - cpu;
     record->wall[record->batches] = (float)wall;

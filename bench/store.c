@@ -193,14 +193,14 @@ static int open_unsynced(vidi_set **set, const place *place, unsigned flags)
     vidi_access access = VIDI_ACCESS_INIT;
     access.flags = flags;
     access.sync = VIDI_SYNC_NEVER;
-    return vidi_open_with(set, place->set, &access);
+    return vidi_open(set, place->set, &access);
 }
 
 static bool add_chunk(vidi_set *set, const struct mode *mode, const place *place, size_t count, size_t batch)
 {
     for (size_t done = 0, n; done < count; done += n) {
         n = count - done < batch ? count - done : batch;
-        if (!fine(vidi_add_batch(set, place->chunk.urls + done, n, place->verdicts)) ||
+        if (!fine(vidi_add_batch(set, place->chunk.urls + done, n, place->verdicts, NULL)) ||
             (mode->commits && !fine(vidi_commit(set))))
             return false;
     }
@@ -274,7 +274,7 @@ static bool build(place *place, uint64_t from, uint64_t n, bool is_new)
     static const struct mode mode = {.name = "build", .in_folder = true, .sync = VIDI_SYNC_NEVER};
     vidi_set *set = NULL;
     bool built =
-        is_new ? make_set(place, &mode, n, &set) : fine(vidi_open(&set, place->set, 0)); /* it syncs: indexed */
+        is_new ? make_set(place, &mode, n, &set) : fine(vidi_open(&set, place->set, NULL)); /* it syncs: indexed */
     built = built && add_all(set, &mode, place, from, n, BENCH_BATCH, NULL) &&
             (is_new ? fine(vidi_snapshot(set)) : fine(vidi_sync(set)));
     vidi_close(set);
@@ -313,7 +313,7 @@ static void measure_verify(bench_run *run, const place *place, uint64_t n)
     if (!row || row->why[0])
         return;
     begin_row(row, place, n);
-    bool good = fine(vidi_open(&set, place->set, VIDI_READ_ONLY));
+    bool good = fine(open_unsynced(&set, place, VIDI_READ_ONLY));
     double cpu = bench_cpu_now(), start = bench_now();
     if (good && fine(vidi_verify(set)))
         bench_record(&row->series, bench_now() - start, bench_cpu_now() - cpu);

@@ -33,7 +33,7 @@ static bool add_chunk(vidi_set *set, const vidi_str *urls, size_t n)
     uint8_t verdicts[BENCH_BATCH];
     for (size_t done = 0, count; done < n; done += count) {
         count = n - done < BENCH_BATCH ? n - done : BENCH_BATCH;
-        if (vidi_add_batch(set, urls + done, count, verdicts) < 0)
+        if (vidi_add_batch(set, urls + done, count, verdicts, NULL) < 0)
             return false;
     }
     return true;

@@ -47,7 +47,7 @@ static int64_t pass(held *self, const bench_work *work, bool adds)
     int64_t seen = 0;
     for (size_t done = 0, n; done < work->count; done += n) {
         n = work->count - done < BENCH_BATCH ? work->count - done : BENCH_BATCH;
-        int code = adds ? vidi_add_batch(self->set, work->urls + done, n, self->verdicts)
+        int code = adds ? vidi_add_batch(self->set, work->urls + done, n, self->verdicts, NULL)
                         : vidi_has_batch(self->set, work->urls + done, n, self->verdicts);
         if (code < 0) {
             bench_refuse("%s", vidi_message());

@@ -50,7 +50,7 @@ static int copy(const vidi_set *set, uint64_t n)
 
 static int digest(const vidi_set *set, uint64_t n)
 {
-    unsigned char result[VIDI_DIGEST_BYTES];
+    unsigned char result[VIDI_CONTENT_DIGEST_BYTES];
     (void)n;
     return vidi_content_digest(set, result);
 }
@@ -66,7 +66,7 @@ static int discard(void *context, const void *data, size_t size)
 static int write_away(const vidi_set *set, uint64_t n)
 {
     (void)n;
-    return vidi_write(set, discard, NULL);
+    return vidi_write(set, discard, NULL, 0);
 }
 
 static int write_pieces(const vidi_set *set, uint64_t n)
@@ -101,7 +101,7 @@ static vidi_set *fill(uint64_t n)
         for (size_t i = 0; i < count; i++)
             chunk.numbers[i] = done + i;
         url_chunk_fill(&chunk, SEED, count);
-        code = vidi_add_batch(set, chunk.urls, count, verdicts);
+        code = vidi_add_batch(set, chunk.urls, count, verdicts, NULL);
     }
     url_chunk_close(&chunk);
     return code < 0 ? NULL : set;

@@ -17,7 +17,7 @@
 static int flush(vidi_set *set, const vidi_str *lines, size_t n)
 {
     uint8_t verdicts[BATCH];
-    int code = vidi_add_batch(set, lines, n, verdicts);
+    int code = vidi_add_batch(set, lines, n, verdicts, NULL);
     for (size_t i = 0; i < n; i++)
         if (verdicts[i] == VIDI_NEW)
             printf("%.*s\n", (int)lines[i].len, lines[i].ptr);

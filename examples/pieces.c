@@ -42,7 +42,7 @@ static int move(vidi_set **to, vidi_set *from)
         piece.size = 0;
         int code = vidi_piece_write(from, &cursor, sizeof piece.bytes, append, &piece);
         if (code >= 0)
-            code = vidi_piece_read(to, piece.bytes, piece.size, NULL); /* on the other side; it can be used at once */
+            code = vidi_piece_read(to, piece.bytes, piece.size, NULL, NULL); /* on the other side; usable at once */
         if (code >= 0)
             code = add_lines(from, 10); /* meanwhile, life goes on here */
         if (code < 0)

@@ -63,13 +63,13 @@ static void use(vidi_set *set, fuzz_stream *stream)
     ask(set);
     FUZZ_CHECK(vidi_add(set, (vidi_str)FUZZ_STR("http://example.com/")) == VIDI_ECANNOT);
     vidi_iterate(set, visit, &entries);
-    FUZZ_CHECK(vidi_write(set, fuzz_put, &written) == VIDI_OK);
+    FUZZ_CHECK(vidi_write(set, fuzz_put, &written, 0) == VIDI_OK);
     free(written.bytes);
     options.like = set;
     options.access = &access;
     access.memory_limit = MEMORY_LIMIT;
     if (vidi_create(&other, &options) == VIDI_OK)
-        vidi_merge(other, set);
+        vidi_merge(other, set, 0);
     vidi_close(other);
     if (vidi_verify(set) != VIDI_OK)
         return;

@@ -14,7 +14,7 @@ static void must_be_sound(vidi_set *set)
 {
     fuzz_stream written = {0};
     vidi_set *again = NULL;
-    FUZZ_CHECK(vidi_write_with(set, fuzz_put, &written, VIDI_WRITE_PREVIOUS) == VIDI_OK);
+    FUZZ_CHECK(vidi_write(set, fuzz_put, &written, VIDI_WRITE_PREVIOUS) == VIDI_OK);
     FUZZ_CHECK(vidi_read(&again, fuzz_take, &written, written.size, NULL, NULL) == VIDI_OK);
     vidi_close(again);
     free(written.bytes);
@@ -32,7 +32,7 @@ static void take_piece(vidi_set **set, const uint8_t *data, size_t size)
     vidi_set *before = *set;
     uint64_t count = count_of(before);
     access.memory_limit = MEMORY_LIMIT;
-    int result = vidi_piece_read(set, data, size, &access);
+    int result = vidi_piece_read(set, data, size, &access, NULL);
     if (result == VIDI_EFORMAT)
         FUZZ_CHECK(*set == before && count_of(*set) == count);
     if (*set)

@@ -35,7 +35,7 @@ static void read_and_use(fuzz_stream *stream, uint64_t stream_bytes)
 
     fuzz_stream written = {0};
     vidi_set *again = NULL;
-    FUZZ_CHECK(vidi_write_with(set, fuzz_put, &written, VIDI_WRITE_PREVIOUS) == VIDI_OK);
+    FUZZ_CHECK(vidi_write(set, fuzz_put, &written, VIDI_WRITE_PREVIOUS) == VIDI_OK);
     FUZZ_CHECK(read_from(&again, &written, written.size) == VIDI_OK);
     fuzz_use(again);
     vidi_close(again);

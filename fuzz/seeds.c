@@ -53,8 +53,7 @@ static int make(const char *kind, size_t turn, what what, fuzz_stream *stream)
             error = vidi_rotate(set, NULL);
     }
     if (error >= 0)
-        error =
-            what == PIECES ? write_pieces(set, stream) : vidi_write_with(set, fuzz_put, stream, VIDI_WRITE_PREVIOUS);
+        error = what == PIECES ? write_pieces(set, stream) : vidi_write(set, fuzz_put, stream, VIDI_WRITE_PREVIOUS);
     vidi_close(set);
     return error;
 }

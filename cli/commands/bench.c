@@ -157,7 +157,7 @@ static int add_all(vidi_set *set, const pool *pool, uint64_t urls, double time, 
 
     while (error == VIDI_OK && result->added < urls && result->add_seconds < time) {
         size_t n = urls - result->added < BATCH ? urls - result->added : BATCH;
-        error = vidi_add_batch(set, pool->urls + result->added, n, verdicts);
+        error = vidi_add_batch(set, pool->urls + result->added, n, verdicts, NULL);
         result->added += n;
         result->add_seconds = clock_seconds() - began;
     }

@@ -37,7 +37,7 @@ static int write_set(const exported *what, int fd, const char *name)
     cli_out out;
 
     cli_out_init(&out, fd);
-    int error = what->redis ? cli_redis_load(what->set, what->redis, &out) : vidi_write(what->set, write_some, &out);
+    int error = what->redis ? cli_redis_load(what->set, what->redis, &out) : vidi_write(what->set, write_some, &out, 0);
     int status = cli_out_flush(&out);
     if (status == CLI_ERROR)
         cli_error("cannot write %s: %s", name, strerror(out.error));

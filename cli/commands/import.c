@@ -24,8 +24,9 @@ static int print(const vidi_set *set, const char *path)
 /* Fails early, before the whole stream is read. The library checks again, and its answer counts. */
 static int check_absent(const char *path)
 {
+    static const vidi_access reading = {.size = sizeof reading, .flags = VIDI_READ_ONLY};
     vidi_set *set;
-    int error = vidi_open(&set, path, VIDI_READ_ONLY);
+    int error = vidi_open(&set, path, &reading);
 
     vidi_close(set);
     return error == VIDI_OK ? cli_error("there is a set at %s already", path) : CLI_OK;
@@ -63,7 +64,7 @@ static int check_keeps_urls(const vidi_set *set, const char *name)
     if (status == CLI_OK)
         status = create_with_new_key(&other, set);
     if (status == CLI_OK)
-        error = vidi_merge(one, other);
+        error = vidi_merge(one, other, 0);
     if (error < 0)
         status =
             cli_error("%s is of kind %s, which keeps only hashes of its URLs, so it cannot get a new key; the kinds "
@@ -85,7 +86,7 @@ static int import_with_new_key(vidi_set **set, const char *name, const char *pat
     if (status == CLI_OK)
         status = create_with_new_key(set, old);
     if (status == CLI_OK) {
-        int error = vidi_merge(*set, old);
+        int error = vidi_merge(*set, old, 0);
         if (error == VIDI_OK)
             error = vidi_attach(*set, path, NULL);
         if (error < 0)

@@ -23,11 +23,14 @@ typedef struct merging {
     bool told;        /* the message that it waits has been printed */
     bool raced;       /* another process has made OUT since this one first looked */
     cli_write_options write;
-    unsigned flags; /* for vidi_merge_with */
+    unsigned flags; /* for vidi_merge */
     vidi_set *into;
     cli_words from; /* the paths of the others */
     vidi_set **sets;
 } merging;
+
+static const vidi_access reading = {.size = sizeof reading, .flags = VIDI_READ_ONLY};
+static const vidi_access loading = {.size = sizeof loading, .flags = VIDI_READ_ONLY | VIDI_NO_MAP};
 
 static bool same_place(const char *a, const char *b)
 {
@@ -71,7 +74,7 @@ static bool is_fresh(const char *path)
 
     if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
         return access(path, F_OK) != 0;
-    int error = vidi_open(&set, path, VIDI_READ_ONLY);
+    int error = vidi_open(&set, path, &reading);
     vidi_close(set);
     return error == VIDI_EABSENT;
 }
@@ -129,7 +132,7 @@ static int try_fit(const merging *job)
     for (size_t i = 0; i < job->from.count && status == CLI_OK; i++) {
         if (empty_like(&from, job->sets[i]) < 0)
             break;
-        int error = vidi_merge(into, from);
+        int error = vidi_merge(into, from, 0);
         if (error == VIDI_EDIFFERS || error == VIDI_ECANNOT)
             status = does_not_fit(job, i, error);
         vidi_close(from);
@@ -156,11 +159,11 @@ static bool can_lose(const merging *job)
 static int merge_one(const merging *job, vidi_set *into, size_t i)
 {
     vidi_set *copy;
-    int error = vidi_merge_with(into, job->sets[i], job->flags);
+    int error = vidi_merge(into, job->sets[i], job->flags);
 
-    if (error != VIDI_ECANNOT || vidi_open(&copy, job->from.list[i], VIDI_READ_ONLY | VIDI_NO_MAP) < 0)
+    if (error != VIDI_ECANNOT || vidi_open(&copy, job->from.list[i], &loading) < 0)
         return error;
-    error = vidi_merge_with(into, copy, job->flags);
+    error = vidi_merge(into, copy, job->flags);
     vidi_close(copy);
     return error;
 }
@@ -178,7 +181,7 @@ static int try_rate(const merging *job)
     if (job->fresh || job->flags & VIDI_MERGE_FORCE || job->from.count < 2 || !can_lose(job) ||
         empty_like(&all, job->into) < 0)
         return CLI_OK;
-    error = vidi_merge(all, job->into);
+    error = vidi_merge(all, job->into, 0);
     for (size_t i = 0; i < job->from.count && error == VIDI_OK; i++) {
         error = merge_one(job, all, i);
         if (error == VIDI_ERATE)
@@ -249,7 +252,7 @@ static int merge_on_disk(merging *job, bool *done)
     if (error < 0)
         return blame(job, error);
     *done = true;
-    error = vidi_open(&job->into, job->path, VIDI_READ_ONLY);
+    error = vidi_open(&job->into, job->path, &reading);
     return error < 0 ? cli_state_error(job->path, error) : CLI_OK;
 }
 

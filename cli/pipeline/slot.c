@@ -190,11 +190,8 @@ static int remove_urls(const cli_job *job, cli_slot *slot, size_t first, size_t 
 
 static int add_urls(cli_job *job, cli_slot *slot, size_t first, size_t n)
 {
-    const vidi_str *urls = slot->urls + first;
-    uint8_t *verdicts = slot->verdicts + first;
-
-    return slot->marks ? vidi_add_batch_marked(job->set, urls, n, verdicts, slot->marks + first)
-                       : vidi_add_batch(job->set, urls, n, verdicts);
+    return vidi_add_batch(job->set, slot->urls + first, n, slot->verdicts + first,
+                          slot->marks ? slot->marks + first : NULL);
 }
 
 /* Tells the user that the set could not take a line, which is then treated as an invalid one. */
@@ -244,12 +241,9 @@ static int ask_run(cli_job *job, cli_slot *slot, size_t first, size_t n)
 /* Adds the URLs whose digests are known. */
 static int add_digested(cli_job *job, cli_slot *slot)
 {
-    size_t n = slot->digested;
-
-    if (n == 0)
+    if (slot->digested == 0)
         return VIDI_OK;
-    return slot->marks ? vidi_add_digests_marked(job->set, slot->epoch, slot->digests, n, slot->verdicts, slot->marks)
-                       : vidi_add_digests(job->set, slot->epoch, slot->digests, n, slot->verdicts);
+    return vidi_add_digests(job->set, slot->epoch, slot->digests, slot->digested, slot->verdicts, slot->marks);
 }
 
 /* Lines without a URL are passed over: they are not asked about. */

@@ -210,7 +210,7 @@ static int open_folder(vidi_set **set, const char *path, const vidi_access *acce
     if (faccessat(AT_FDCWD, path, R_OK | X_OK, 0) != 0)
         return cli_error("cannot open %s: %s", path, strerror(errno));
     while (status == CLI_GO_ON) {
-        *error = vidi_open_with(set, path, access);
+        *error = vidi_open(set, path, access);
         status = *error == VIDI_EBUSY ? cli_state_locked(path, wait, &told, "wait for it with --wait")
                  : *error < 0         ? cli_state_error(path, *error)
                                       : CLI_OK;

@@ -17,8 +17,8 @@
  *  - The default hash is keyed with a secret that is drawn for each set. Hash functions without a key (hash=jenkins,
  *    oaat, murmur2, murmur3, md5, sha1), and xxh3, which is not safe against attacks, let a hostile site choose which
  *    pages you lose; vidi_stats.hash_trust tells.
- *  - A set belongs to the process that made it. After fork() a child may call vidi_write, vidi_write_with,
- *    vidi_piece_write, vidi_piece_state and vidi_close on a set in memory, if no call was running on the set at the
+ *  - A set belongs to the process that made it. After fork() a child may call vidi_write, vidi_piece_write,
+ *    vidi_piece_state and vidi_close on a set in memory, if no call was running on the set at the
  *    fork; no other function, and none on a set in a folder. The child does not keep the lock of a set that its parent
  *    writes to. Its calls on that set return VIDI_ECANNOT, and vidi_close does nothing.
  *
@@ -154,16 +154,16 @@ enum vidi_sync_policy {
 };
 
 enum vidi_access_flags {
-    VIDI_MANUAL_COMMIT = 2, /* adds and removals count only after vidi_commit */
-    VIDI_READ_ONLY = 16,    /* for opening: takes no lock, so any number of readers work beside a writer */
-    VIDI_NO_MAP = 32,       /* with VIDI_READ_ONLY: reads and verifies the whole snapshot instead of mapping it */
+    VIDI_MANUAL_COMMIT = 1, /* adds and removals count only after vidi_commit */
+    VIDI_READ_ONLY = 2,     /* for opening: takes no lock, so any number of readers work beside a writer */
+    VIDI_NO_MAP = 4,        /* with VIDI_READ_ONLY: reads and verifies the whole snapshot instead of mapping it */
     /*
      * For opening to write: opens a set although its logs are damaged or missing (without this flag: VIDI_EDAMAGED),
      * and at once writes a snapshot of what is left. vidi_recovered tells what is gone; those URLs are new again.
      */
-    VIDI_ACCEPT_DAMAGE = 64,
+    VIDI_ACCEPT_DAMAGE = 8,
     /* for vidi_read: the source must end with the stream; if it gives more bytes, that is VIDI_EFORMAT */
-    VIDI_READ_TO_END = 128,
+    VIDI_READ_TO_END = 16,
     /*
      * Room for a capacity is not allocated when a set is made, rotated, read or copied, but when it is first written
      * to, zeroed, in requests of at most 2 MiB. So making a set for any capacity takes microseconds, also if the
@@ -173,7 +173,7 @@ enum vidi_access_flags {
      * run in parallel then. fingerprint takes the capacity as a hint, as from vidi_expect, and grows; hashset and
      * sorted grow, too, and what they grow by is allocated at once, by sorted in one request.
      */
-    VIDI_TOUCH_LATER = 256
+    VIDI_TOUCH_LATER = 32
 };
 
 /* Room for the name of an owner, with the zero byte at the end. */
@@ -241,7 +241,7 @@ typedef struct vidi_options {
 VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
 
 /*
- * Opens a set that lives in a folder. flags are vidi_access_flags. VIDI_EABSENT if there is no set there, VIDI_EBUSY
+ * Opens a set that lives in a folder; access may be NULL. VIDI_EABSENT if there is no set there, VIDI_EBUSY
  * (the message names the process) if another process has it open for writing, VIDI_EOWNED if it may not be written to,
  * VIDI_EFORMAT if it cannot be read.
  *
@@ -261,10 +261,7 @@ VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
  * SIGBUS for any other reason goes on to the handler that was installed before. A handler that is installed later must
  * pass on what is not its own, and threads that use such a set must not block SIGBUS. VIDI_NO_MAP needs none of this.
  */
-VIDI_API int vidi_open(vidi_set **set, const char *path, unsigned flags);
-
-/* The same, with everything that an access can say; NULL: the defaults. */
-VIDI_API int vidi_open_with(vidi_set **set, const char *path, const vidi_access *access);
+VIDI_API int vidi_open(vidi_set **set, const char *path, const vidi_access *access);
 
 /*
  * Opens the set in the folder options->path, or makes it if there is none. If there is one, options->access alone is
@@ -363,15 +360,12 @@ VIDI_API int vidi_add(vidi_set *set, vidi_str url);
  * VIDI_UNTRIED and left no trace: call again with those. Under VIDI_FAIL_INVALID it stops before bytes that are not a
  * URL and returns VIDI_INVALID: they are the first that is VIDI_UNTRIED, and so are all behind them. Faster than single
  * calls; 64 URLs or more are a good size.
- */
-VIDI_API int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
-
-/*
- * The same, and marks[i] becomes a mark after URL i: vidi_commit_to(set, marks[i]) commits everything answered before,
+ *
+ * Unless marks is NULL, marks[i] becomes a mark after URL i: vidi_commit_to(set, marks[i]) commits everything answered before,
  * by any thread, up to and including URL i, and nothing answered later. A URL that is VIDI_INVALID or VIDI_UNTRIED gets
  * the mark of the URL before it. Marks are for sets with VIDI_MANUAL_COMMIT; those of all other sets are 0.
  */
-VIDI_API int vidi_add_batch_marked(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts, uint64_t *marks);
+VIDI_API int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts, uint64_t *marks);
 
 /* Looks a URL up without adding it: VIDI_SEEN, VIDI_NEW ("would be new"), VIDI_INVALID or an error. */
 VIDI_API int vidi_has(const vidi_set *set, vidi_str url);
@@ -406,6 +400,10 @@ VIDI_API int vidi_rotate(vidi_set *set, const vidi_options *next);
 VIDI_API int vidi_has_previous(const vidi_set *set, vidi_str url);
 VIDI_API int vidi_drop_previous(vidi_set *set);
 
+enum vidi_merge_flags {
+    VIDI_MERGE_FORCE = 1 /* merge even if the error rate becomes much higher than the one that was asked for */
+};
+
 /*
  * Adds everything that `from` holds to `into`; `from` does not change. Merging a set with itself changes nothing. Needs
  * VIDI_CAN_MERGE. VIDI_EDIFFERS if the two do not fit together; the message says what differs.
@@ -417,7 +415,7 @@ VIDI_API int vidi_drop_previous(vidi_set *set);
  * A filter that was made for n URLs has a far higher error rate when it holds those of two such filters. If the merge
  * would raise vidi_stats.fp_now to more than twice the error rate that the set was made for, the result is VIDI_ERATE
  * and nothing has changed. Sets that are exact, or whose size was given by parameters (m, bits), are never refused; nor
- * is a merge after which the rate is no higher than one of the two sets had before.
+ * is a merge after which the rate is no higher than one of the two sets had before, or one with VIDI_MERGE_FORCE.
  *
  * expected_lost grows by that of `from`, in proportion to how many of the URLs of `from` are new to `into` (of kinds
  * that keep no URLs, an estimate), and is never less than either was: merging a set again adds nothing.
@@ -426,20 +424,13 @@ VIDI_API int vidi_drop_previous(vidi_set *set);
  * calling again completes it, except that sets which store every add may then count some URLs twice. To merge into a
  * new folder all or nothing, merge in memory and call vidi_attach, or see vidi_merge_stored.
  */
-VIDI_API int vidi_merge(vidi_set *into, const vidi_set *from);
-
-enum vidi_merge_flags {
-    VIDI_MERGE_FORCE = 1 /* merge even if the error rate becomes much higher than the one that was asked for */
-};
-
-/* The same with flags. */
-VIDI_API int vidi_merge_with(vidi_set *into, const vidi_set *from, unsigned flags);
+VIDI_API int vidi_merge(vidi_set *into, const vidi_set *from, unsigned flags);
 
 /*
  * Merges one or more sets in folders into a new set in the folder `path`, without holding it in memory: the result is
  * the same as that of creating a set like the first one and merging each of them into it. For the kinds fingerprint,
  * blocked, classic and counting; VIDI_ECANNOT for others, and for a set of which the log has removals, unless it stores
- * every add. Flags, VIDI_EDIFFERS and VIDI_ERATE are as for vidi_merge_with; the message begins with the path of the
+ * every add. Flags, VIDI_EDIFFERS and VIDI_ERATE are as for vidi_merge; the message begins with the path of the
  * set that does not fit.
  *
  * The sets are opened for reading and verified before anything is written; damage is VIDI_EFORMAT. Of their flags,
@@ -473,7 +464,7 @@ typedef int (*vidi_visitor)(void *context, const vidi_entry *entry);
  */
 VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context);
 
-#define VIDI_DIGEST_BYTES 16
+#define VIDI_CONTENT_DIGEST_BYTES 16
 
 /*
  * A digest of what the set holds: of its contents alone, not of their order or layout, the statistics, or the way they
@@ -489,16 +480,16 @@ VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *conte
  * nanosecond a byte. It is equal if the same URLs were added in the same order, and key, epoch, member and parameters
  * are the same.
  */
-VIDI_API int vidi_content_digest(const vidi_set *set, unsigned char digest[VIDI_DIGEST_BYTES]);
+VIDI_API int vidi_content_digest(const vidi_set *set, unsigned char digest[VIDI_CONTENT_DIGEST_BYTES]);
 
 /*
- * Does pending growth for about budget_ns nanoseconds: 1 if more is left, 0 if none. Calling it is never necessary,
+ * Does pending growth for about budget_ns nanoseconds. *more (may be NULL) becomes 1 if some is left, else 0. Calling it is never necessary,
  * because adds grow the set when they need to, in small pieces for all kinds but `sorted` and `list`. A server calls it
  * when idle. For `fingerprint`, from 64 MiB on, it allocates and touches the memory that the next adds will need (at
  * most a 64th more, and 16 MiB), which otherwise takes a third of their time; another thread may do so while this one
  * adds. Of a Bloom filter with VIDI_TOUCH_LATER it touches all of the room that was left out.
  */
-VIDI_API int vidi_step(vidi_set *set, uint64_t budget_ns);
+VIDI_API int vidi_step(vidi_set *set, uint64_t budget_ns, int *more);
 
 /*
  * Adding in two halves, for programs with a thread to spare. One thread does what needs nothing of the set's contents:
@@ -521,18 +512,13 @@ VIDI_API int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t
 /*
  * Adds the digests whose verdict is VIDI_DIGESTED, or looks them up; it becomes VIDI_NEW or VIDI_SEEN. All other
  * entries stay as they are. On an error the digests that were not reached stay VIDI_DIGESTED: call again. VIDI_ECANNOT
- * if the digests are of another epoch. They must be this set's own.
+ * if the digests are of another epoch. They must be this set's own. Marks are as in vidi_add_batch; digests that were
+ * VIDI_NEW or VIDI_SEEN before the call keep theirs, so that a call may be repeated after an error.
  */
-VIDI_API int vidi_add_digests(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts);
+VIDI_API int vidi_add_digests(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts,
+                              uint64_t *marks);
 VIDI_API int vidi_has_digests(const vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n,
                               uint8_t *verdicts);
-
-/*
- * vidi_add_digests, with marks as vidi_add_batch_marked gives them. Digests that were VIDI_NEW or VIDI_SEEN before the
- * call keep their marks, so that a call may be repeated after an error.
- */
-VIDI_API int vidi_add_digests_marked(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n,
-                                     uint8_t *verdicts, uint64_t *marks);
 
 /*
  * A hint: how many URLs the set is expected to hold in the end. Kinds that grow piece by piece then grow in larger
@@ -702,28 +688,22 @@ typedef int (*vidi_sink)(void *context, const void *data, size_t size);
 /* Gives at most size bytes of a stream: how many it gave, 0 at the end, negative to give up. */
 typedef int64_t (*vidi_source)(void *context, void *data, size_t size);
 
-/*
- * Writes the set as a stream of bytes, in pieces of at most 64 KiB. Adds wait meanwhile, and so do lookups of kinds
- * with VIDI_IS_CONCURRENT. The stream contains the key: keep it as secret as the set. Takes 64 KiB of the set's memory,
- * and 8 bytes for each 64 KiB of the stream. The previous epoch, if kept, is not written. Of a set in a folder the
- * stream holds everything committed. If there was no memory to apply a commit to the filter, that is tried again first,
- * and this fails if there is still none. VIDI_ECANNOT for a mapped set whose log has something: open it with
- * VIDI_NO_MAP.
- */
-VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context);
-
 enum vidi_write_flags {
     VIDI_WRITE_PREVIOUS = 1 /* the previous epoch too, if it is kept */
 };
 
 /*
- * The same with flags. Without a previous epoch, and without the flag, the stream is the one of vidi_write. A stream
- * with a previous epoch is of version 4, which earlier versions of the library refuse.
+ * Writes the set as a stream of bytes, in pieces of at most 64 KiB. Adds wait meanwhile, and so do lookups of kinds
+ * with VIDI_IS_CONCURRENT. The stream contains the key: keep it as secret as the set. Takes 64 KiB of the set's memory,
+ * and 8 bytes for each 64 KiB of the stream. Of a set in a folder the
+ * stream holds everything committed. If there was no memory to apply a commit to the filter, that is tried again first,
+ * and this fails if there is still none. VIDI_ECANNOT for a mapped set whose log has something: open it with
+ * VIDI_NO_MAP.
  */
-VIDI_API int vidi_write_with(const vidi_set *set, vidi_sink sink, void *context, unsigned flags);
+VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context, unsigned flags);
 
 /*
- * Makes a set from such a stream, of either sort, or from all pieces of a set one behind the other (vidi_piece_write),
+ * Makes a set from such a stream, or from all pieces of a set one behind the other (vidi_piece_write),
  * on any little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT.
  * stream_bytes is the stream's length if known, otherwise 0; with it, a header that lies is refused before anything is
  * allocated for it: reading never takes more than three times the stream's length and 1 MiB, plus, of a stream of
@@ -765,8 +745,8 @@ VIDI_API int vidi_attach(vidi_set *set, const char *path, const vidi_access *acc
 VIDI_API int vidi_piece_write(const vidi_set *set, uint64_t *cursor, size_t most, vidi_sink sink, void *context);
 
 /*
- * Takes one piece, in the order in which they were written: 1 if more follow, 0 if that was the last. The first one,
- * with *set NULL, makes the set, in memory and empty (access as for vidi_read); it allocates as vidi_create does. With
+ * Takes one piece, in the order in which they were written. *more (may be NULL) becomes 1 if more follow, 0 if that
+ * was the last. The first one, with *set NULL, makes the set, in memory and empty (access as for vidi_read); it allocates as vidi_create does. With
  * later pieces, access is ignored. The set can be used after each piece, and holds what has come so far: lookups, adds
  * and everything else work, but after a rotation no further piece is taken (VIDI_ECANNOT). Its statistics are complete
  * after the last piece. With VIDI_TOUCH_LATER, pieces together take at most three times their bytes and 1 MiB, and of a
@@ -776,7 +756,7 @@ VIDI_API int vidi_piece_write(const vidi_set *set, uint64_t *cursor, size_t most
  * leaves the set as it was. After VIDI_EMEMORY or VIDI_ELIMIT the set may hold a part of the piece: give it the same
  * piece again. The caller owns the bytes, which are not needed after the call, and the set.
  */
-VIDI_API int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, const vidi_access *access);
+VIDI_API int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, const vidi_access *access, int *more);
 
 /* Bytes at the beginning of a piece that tell its length. */
 #define VIDI_PIECE_HEAD 64

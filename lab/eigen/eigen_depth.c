@@ -85,7 +85,7 @@ static int add_or_ask(bench *bench, uint64_t first, size_t count, bool asks, dou
     make_urls(bench, first, count, asks);
     for (size_t f = 0; f < FILTERS; f++) {
         if (!asks) {
-            LAB_TRY(vidi_add_batch(bench->sets[f], bench->urls, count, bench->verdicts));
+            LAB_TRY(vidi_add_batch(bench->sets[f], bench->urls, count, bench->verdicts, NULL));
             continue;
         }
         LAB_TRY(vidi_has_batch(bench->sets[f], bench->urls, count, bench->verdicts));

@@ -83,7 +83,7 @@ static int insert(bench *bench)
         for (size_t i = 0; i < count; i++)
             make_url(bench, i, (first + i) / DEPTH, first + i);
         for (size_t f = 0; f < FILTERS; f++)
-            LAB_TRY(vidi_add_batch(bench->sets[f], bench->batch, count, bench->verdicts));
+            LAB_TRY(vidi_add_batch(bench->sets[f], bench->batch, count, bench->verdicts, NULL));
     }
     return VIDI_OK;
 }

@@ -201,7 +201,7 @@ static int fill_and_ask(bench *bench, const lab_settings *settings, uint64_t run
             bench->urls[i] = url_of(bench->bytes[i], settings, run, first + i, column == ONE_SITE);
         for (size_t h = 0; h < HASHES; h++) {
             if (!asks)
-                LAB_TRY(vidi_add_batch(bench->sets[h], bench->urls, count, bench->verdicts));
+                LAB_TRY(vidi_add_batch(bench->sets[h], bench->urls, count, bench->verdicts, NULL));
             else
                 LAB_TRY(vidi_has_batch(bench->sets[h], bench->urls, count, bench->verdicts));
             for (uint64_t i = 0; asks && i < count; i++)

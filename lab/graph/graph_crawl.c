@@ -76,7 +76,7 @@ static int follow_links(const crawling *of, const uint32_t *pages, uint64_t coun
         for (size_t i = 0; i < some; i++)
             urls[i] = of->graph->texts.urls[pages[done + i]];
         if (of->set)
-            LAB_TRY(vidi_add_batch(of->set, urls, some, verdicts));
+            LAB_TRY(vidi_add_batch(of->set, urls, some, verdicts, NULL));
         for (size_t i = 0; i < some; i++) {
             uint32_t page = pages[done + i];
             bool seen = of->set ? verdicts[i] == VIDI_SEEN : of->crawl->position[page] != LAB_NEVER_MET;

@@ -66,11 +66,11 @@ static int crawl(two *of, const lab_settings *settings, uint64_t run, bool other
     vidi_options next = VIDI_OPTIONS_INIT;
     next.capacity = n;
     LAB_TRY(lab_set_make(&set, settings, run, "classic", PARAMS, n));
-    LAB_TRY(vidi_add_batch(set, of->texts.urls, n, of->verdicts[0]));
+    LAB_TRY(vidi_add_batch(set, of->texts.urls, n, of->verdicts[0], NULL));
     LAB_TRY(vidi_rotate(set, &next));
     for (uint64_t i = 0; i < n; i++)
         of->queue[i] = of->texts.urls[other_order ? of->order[i] : i];
-    return vidi_add_batch(set, of->queue, n, of->verdicts[1 + other_order]);
+    return vidi_add_batch(set, of->queue, n, of->verdicts[1 + other_order], NULL);
 }
 
 static uint64_t tenth_of(uint64_t i, uint64_t n)

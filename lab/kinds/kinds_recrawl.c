@@ -131,7 +131,7 @@ static int crawl_once(vidi_set *set, world *in, const strategy *by, unsigned cra
         lab_shuffle(in->order, n, in->settings->seed, in->run, crawl + 1);
     for (uint64_t i = 0; i < n; i++)
         in->queue[i] = in->texts.urls[in->order[i]];
-    LAB_TRY(vidi_add_batch(set, in->queue, n, in->verdicts));
+    LAB_TRY(vidi_add_batch(set, in->queue, n, in->verdicts, NULL));
     for (uint64_t i = 0; i < n; i++)
         if (in->verdicts[i] == VIDI_NEW && !in->fetched[in->order[i]])
             in->fetched[in->order[i]] = (uint8_t)(crawl + 1);

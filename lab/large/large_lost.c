@@ -62,7 +62,7 @@ static int pass_batch(workload *work, size_t count, int column)
 {
     uint8_t verdicts[BATCH];
     for (size_t i = 0; i < SUBJECTS; i++) {
-        LAB_TRY(column == LOST ? vidi_add_batch(work->sets[i], work->urls, count, verdicts)
+        LAB_TRY(column == LOST ? vidi_add_batch(work->sets[i], work->urls, count, verdicts, NULL)
                                : vidi_has_batch(work->sets[i], work->urls, count, verdicts));
         for (size_t j = 0; j < count; j++)
             work->counts[i * COLUMNS + (size_t)column] += verdicts[j] == VIDI_SEEN;

@@ -120,7 +120,7 @@ static int vidi_abilities(const trial *of, bool *deletes, bool *merges, bool *li
         code = vidi_iterate(sets[0], count_element, &listed);
     *lists = code == VIDI_OK && listed == KEYS / 2;
     if (code == VIDI_OK || is_refusal(code))
-        code = vidi_merge(sets[0], sets[1]);
+        code = vidi_merge(sets[0], sets[1], 0);
     *merges = code == VIDI_OK && known_urls(sets[0], of, 0, KEYS) == KEYS;
     if (code == VIDI_OK || is_refusal(code))
         code = remove_urls(sets[1], of, KEYS / 2, KEYS * 3 / 4);

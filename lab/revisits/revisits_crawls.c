@@ -79,7 +79,7 @@ static int ask(vidi_set *set, lab_revisits_world *world, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
         world->queue[i] = world->texts.urls[world->pages[world->order[i]]];
-    LAB_TRY(vidi_add_batch(set, world->queue, count, world->verdicts));
+    LAB_TRY(vidi_add_batch(set, world->queue, count, world->verdicts, NULL));
     for (uint64_t i = 0; i < count; i++)
         world->lost[world->order[i]] = world->verdicts[i] == VIDI_SEEN;
     return VIDI_OK;

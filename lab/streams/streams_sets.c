@@ -152,7 +152,7 @@ static int add_all(vidi_set *set, lab_pass *pass, const lab_stream *stream, cons
         size_t some = sequence->lines - first < batch ? (size_t)(sequence->lines - first) : batch;
         for (size_t i = 0; i < some; i++)
             lines[i] = lab_stream_url(stream, sequence->urls[first + i]);
-        LAB_TRY(vidi_add_batch(set, lines, some, verdicts));
+        LAB_TRY(vidi_add_batch(set, lines, some, verdicts, NULL));
         LAB_TRY(count_lost(pass, sequence, first, some, verdicts, met));
     }
     return VIDI_OK;

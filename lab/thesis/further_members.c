@@ -127,7 +127,7 @@ static int serve_one(worker *worker, vidi_set *set, int socket)
     LAB_TRY(receive_all(socket, worker->body, head.bytes));
     int code = read_body(worker, &head);
     if (code == VIDI_OK)
-        code = head.what == ADD ? vidi_add_batch(set, worker->urls, head.count, worker->verdicts)
+        code = head.what == ADD ? vidi_add_batch(set, worker->urls, head.count, worker->verdicts, NULL)
                                 : vidi_has_batch(set, worker->urls, head.count, worker->verdicts);
     return code < 0 ? send_error(socket, code) : send_answer(socket, VIDI_OK, worker->verdicts, head.count);
 }

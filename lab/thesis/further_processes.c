@@ -78,7 +78,7 @@ static int add_and_ask(pair *pair, const lab_texts *texts, tally *asked)
         size_t some = end - i < BATCH ? (size_t)(end - i) : BATCH;
         const vidi_str *urls = texts->urls + i;
         LAB_TRY((adds ? lab_members_add : lab_members_ask)(&pair->members, urls, some, pair->in_processes));
-        LAB_TRY(adds ? vidi_add_batch(pair->set, urls, some, pair->in_set)
+        LAB_TRY(adds ? vidi_add_batch(pair->set, urls, some, pair->in_set, NULL)
                      : vidi_has_batch(pair->set, urls, some, pair->in_set));
         count_answers(pair, some, adds ? &added : asked);
         i += some;

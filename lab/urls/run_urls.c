@@ -69,7 +69,7 @@ int64_t lab_texts_add(vidi_set *set, const vidi_str *urls, uint64_t count, unsig
     int64_t seen = 0;
     for (uint64_t i = 0; i < count; i += BATCH) {
         size_t some = count - i < BATCH ? (size_t)(count - i) : BATCH;
-        LAB_TRY(vidi_add_batch(set, urls + i, some, verdicts));
+        LAB_TRY(vidi_add_batch(set, urls + i, some, verdicts, NULL));
         seen += count_seen(verdicts, some, hits ? hits + i : NULL);
     }
     return seen;

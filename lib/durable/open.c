@@ -73,7 +73,7 @@ int vidi_attach(vidi_set *set, const char *path, const vidi_access *access)
     return code;
 }
 
-int vidi_open_with(vidi_set **set, const char *path, const vidi_access *access)
+int vidi_open(vidi_set **set, const char *path, const vidi_access *access)
 {
     vidi_access mine;
     if (!set || !path)
@@ -81,13 +81,6 @@ int vidi_open_with(vidi_set **set, const char *path, const vidi_access *access)
     *set = NULL;
     VIDI__TRY(vidi__access_take(&mine, access));
     return vidi__durable_open(set, path, &mine);
-}
-
-int vidi_open(vidi_set **set, const char *path, unsigned flags)
-{
-    vidi_access access = VIDI_ACCESS_INIT;
-    access.flags = flags;
-    return vidi_open_with(set, path, &access);
 }
 
 static int open_or_create(vidi_set **set, const vidi_options *options)
@@ -99,7 +92,7 @@ static int open_or_create(vidi_set **set, const vidi_options *options)
     VIDI__TRY(vidi__struct_in(&mine, sizeof mine, options, "vidi_options"));
     if (!mine.path)
         return vidi__fail(VIDI_EOPTION, "there is no path to open or create a set at");
-    int code = vidi_open_with(set, mine.path, mine.access);
+    int code = vidi_open(set, mine.path, mine.access);
     if (code != VIDI_EABSENT)
         return code;
     code = vidi_create(set, &mine);
@@ -110,7 +103,7 @@ static int open_or_create(vidi_set **set, const vidi_options *options)
     /* Another process may have been faster: then its set is opened, or is busy. */
     char why[VIDI__MESSAGE];
     snprintf(why, sizeof why, "%s", vidi__sentence());
-    int again = vidi_open_with(set, mine.path, mine.access);
+    int again = vidi_open(set, mine.path, mine.access);
     return again == VIDI_EABSENT ? vidi__fail(code, "%s", why) : again;
 }
 

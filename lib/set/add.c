@@ -82,11 +82,6 @@ static int add_batch(vidi_set *set, const vidi__work *batch)
     return vidi__answer(vidi__for_chunks(set, batch, vidi__add_work, &set->now.answered_invalid));
 }
 
-int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
-{
-    return add_batch(set, &(vidi__work){.urls = urls, .count = n, .verdicts = verdicts});
-}
-
 /* Is entry i answered? Before a call only digests can be, if an earlier call has failed: they keep their marks. */
 static bool is_answered(const vidi__work *batch, size_t i)
 {
@@ -112,8 +107,8 @@ static uint64_t first_mark(const vidi__work *batch, uint64_t before)
 
 int vidi__run_marked(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *fn)
 {
-    if (!set || (batch->count && (!(batch->urls || batch->hashes) || !batch->verdicts || !batch->marks)))
-        return vidi__fail(VIDI_EARGUMENT, "set, URLs, digests, verdicts or marks is NULL");
+    if (!set || (batch->count && (!(batch->urls || batch->hashes) || !batch->verdicts)))
+        return vidi__fail(VIDI_EARGUMENT, "set, URLs, digests or verdicts is NULL");
     uint64_t before = set->persistence ? set->persistence->mark(set) : 0;
     clear_marks(batch);
     int code = fn(set, batch);
@@ -127,10 +122,10 @@ int vidi__run_marked(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *fn)
     return code;
 }
 
-int vidi_add_batch_marked(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts, uint64_t *marks)
+int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts, uint64_t *marks)
 {
     vidi__work batch = {.urls = urls, .count = n, .verdicts = verdicts, .marks = marks};
-    return vidi__run_marked(set, &batch, add_batch);
+    return marks ? vidi__run_marked(set, &batch, add_batch) : add_batch(set, &batch);
 }
 
 /* Not inlined, so that the short way needs none of its frame. */

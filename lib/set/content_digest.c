@@ -84,8 +84,8 @@ static int hash_written(vidi__writer *writer, const void *data, uint64_t bytes)
     return VIDI_OK;
 }
 
-/* Locks as vidi_write_with does. */
-static int digest_arrays(const vidi_set *set, const uint64_t secret[2], unsigned char digest[VIDI_DIGEST_BYTES])
+/* Locks as vidi_write does. */
+static int digest_arrays(const vidi_set *set, const uint64_t secret[2], unsigned char digest[VIDI_CONTENT_DIGEST_BYTES])
 {
     hashing self = {.base = {.write = hash_written, .contents_alone = true}, .key = {secret[0], secret[1]}};
     vidi__turn_begin(set);
@@ -112,7 +112,7 @@ static bool can_list(const vidi_set *set)
     return can;
 }
 
-int vidi_content_digest(const vidi_set *set, unsigned char digest[VIDI_DIGEST_BYTES])
+int vidi_content_digest(const vidi_set *set, unsigned char digest[VIDI_CONTENT_DIGEST_BYTES])
 {
     summing self = {.any = false};
     unsigned char secret[VIDI_KEY_BYTES], sums[8 * LANES];
@@ -125,7 +125,7 @@ int vidi_content_digest(const vidi_set *set, unsigned char digest[VIDI_DIGEST_BY
     if (!can_list(set))
         return digest_arrays(set, self.secret, digest);
     VIDI__TRY(vidi_iterate(set, sum_entry, &self));
-    memset(digest, 0, VIDI_DIGEST_BYTES);
+    memset(digest, 0, VIDI_CONTENT_DIGEST_BYTES);
     if (!self.any)
         return VIDI_OK;
     for (unsigned i = 0; i < LANES; i++)

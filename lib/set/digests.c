@@ -142,16 +142,11 @@ static int add_digests(vidi_set *set, const vidi__work *batch)
     return for_digests(set, batch, vidi__add_work);
 }
 
-int vidi_add_digests(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts)
-{
-    return add_digests(set, &(vidi__work){.hashes = digests, .epoch = epoch, .count = n, .verdicts = verdicts});
-}
-
-int vidi_add_digests_marked(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts,
-                            uint64_t *marks)
+int vidi_add_digests(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts,
+                     uint64_t *marks)
 {
     vidi__work batch = {.hashes = digests, .epoch = epoch, .count = n, .verdicts = verdicts, .marks = marks};
-    return vidi__run_marked(set, &batch, add_digests);
+    return marks ? vidi__run_marked(set, &batch, add_digests) : add_digests(set, &batch);
 }
 
 int vidi_has_digests(const vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts)

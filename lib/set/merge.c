@@ -168,7 +168,7 @@ static int merge(vidi_set *into, const vidi_set *from, unsigned flags)
     return merge_contents(into, from);
 }
 
-int vidi_merge_with(vidi_set *into, const vidi_set *from, unsigned flags)
+int vidi_merge(vidi_set *into, const vidi_set *from, unsigned flags)
 {
     if (!into || !from)
         return vidi__fail(VIDI_EARGUMENT, "a set is NULL");
@@ -194,9 +194,4 @@ int vidi_merge_with(vidi_set *into, const vidi_set *from, unsigned flags)
         code = into->persistence->merged(into);
     vidi__turn_end(into);
     return code;
-}
-
-int vidi_merge(vidi_set *into, const vidi_set *from)
-{
-    return vidi_merge_with(into, from, 0);
 }

@@ -494,9 +494,11 @@ int vidi_piece_size(const void *bytes, size_t size, uint64_t *length)
     return VIDI_OK;
 }
 
-int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, const vidi_access *access)
+int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, const vidi_access *access, int *more)
 {
     incoming piece;
+    if (more)
+        *more = 0;
     if (!set || (size && !bytes))
         return vidi__fail(VIDI_EARGUMENT, "set or bytes is NULL");
     VIDI__TRY(open_piece(&piece, bytes, size));
@@ -505,7 +507,9 @@ int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, const vidi_a
     if (!piece.position && *set)
         return vidi__fail(VIDI_EFORMAT, "this is the first piece of a set, which makes a new one");
     VIDI__TRY(piece.position ? continue_set(*set, &piece) : begin_set(set, &piece, access));
-    return piece.next ? 1 : 0;
+    if (more)
+        *more = piece.next != 0;
+    return VIDI_OK;
 }
 
 /* ---- a set that was saved while its pieces came ---- */

@@ -160,7 +160,7 @@ static int choose_contents(const vidi_set *set, unsigned flags, vidi__contents *
     return contents->previous_in->persistence->check_whole(contents->previous_in);
 }
 
-int vidi_write_with(const vidi_set *set, vidi_sink sink, void *context, unsigned flags)
+int vidi_write(const vidi_set *set, vidi_sink sink, void *context, unsigned flags)
 {
     vidi__contents contents;
     uint64_t generation;
@@ -179,11 +179,6 @@ int vidi_write_with(const vidi_set *set, vidi_sink sink, void *context, unsigned
     vidi__unlock(set);
     vidi__turn_end(set);
     return code;
-}
-
-int vidi_write(const vidi_set *set, vidi_sink sink, void *context)
-{
-    return vidi_write_with(set, sink, context, 0);
 }
 
 /*

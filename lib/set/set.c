@@ -274,8 +274,10 @@ int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
     return code;
 }
 
-int vidi_step(vidi_set *set, uint64_t budget_ns)
+int vidi_step(vidi_set *set, uint64_t budget_ns, int *more)
 {
+    if (more)
+        *more = 0;
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
     VIDI__TRY(vidi__set_writable(set));
@@ -286,9 +288,11 @@ int vidi_step(vidi_set *set, uint64_t budget_ns)
         vidi__lock_alone(set);
     }
     bool frozen = set->persistence && set->persistence->is_frozen(set);
-    int code = kind->step && !frozen ? kind->step(set->now.filter, budget_ns) : 0;
+    int left = kind->step && !frozen ? kind->step(set->now.filter, budget_ns) : 0;
     vidi__unlock(set);
-    return code;
+    if (more && left > 0)
+        *more = 1;
+    return left < 0 ? left : VIDI_OK;
 }
 
 int vidi_expect(vidi_set *set, uint64_t urls)

@@ -29,11 +29,9 @@
 #define LINE 64     /* bytes of a cache line */
 #define FETCHED 512 /* bytes of a string that are fetched ahead */
 
-typedef int batch_call(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
-
 /* A call. */
 typedef struct batch {
-    batch_call *call;
+    bool adds;   /* or looks up */
     uint8_t yes; /* the verdict that is answered True */
     vp_missing missing;
     PyObject *usual;   /* Py_True or Py_False: what most of the last batch got */
@@ -45,11 +43,6 @@ typedef struct batch {
     uint8_t *verdicts; /* after the URLs, in one allocation */
     size_t n, skipped; /* URLs, and items that were skipped */
 } batch;
-
-static int has_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
-{
-    return vidi_has_batch(set, urls, n, verdicts);
-}
 
 /* ---- before ---- */
 
@@ -185,7 +178,7 @@ static size_t piece_of(const set_object *self, const batch *batch, size_t first)
 {
     size_t rest = batch->n - first, most = PIECE_MOST;
 
-    if (batch->call == vidi_add_batch && !self->may_sleep && self->added < most)
+    if (batch->adds && !self->may_sleep && self->added < most)
         most = self->added < PIECE_LEAST ? PIECE_LEAST : (size_t)self->added;
     return rest < most ? rest : most;
 }
@@ -202,20 +195,22 @@ static void count_new(set_object *self, const uint8_t *verdicts, size_t n)
 
 static bool call_piece(set_object *self, const batch *batch, size_t first, size_t n)
 {
-    bool adds = batch->call == vidi_add_batch;
+    const vidi_str *urls = batch->urls + first;
+    uint8_t *verdicts = batch->verdicts + first;
     int error;
 
-    if (adds)
+    if (batch->adds)
         vp_hint_if_due(self, self->added + n);
     vidi_set *set = vp_enter(self);
     if (!set)
         return false;
-    VP_RELEASED(error = batch->call(set, batch->urls + first, n, batch->verdicts + first));
+    VP_RELEASED(error = batch->adds ? vidi_add_batch(set, urls, n, verdicts, NULL)
+                                    : vidi_has_batch(set, urls, n, verdicts));
     vp_leave(self);
     if (error != VIDI_OK)
         vp_raise(error);
-    else if (adds)
-        count_new(self, batch->verdicts + first, n);
+    else if (batch->adds)
+        count_new(self, verdicts, n);
     return error == VIDI_OK;
 }
 
@@ -332,19 +327,19 @@ static PyObject *add_many(PyObject *self, PyObject *const *args, Py_ssize_t coun
 {
     PyObject *usual = ((set_object *)self)->mostly_new ? Py_True : Py_False;
 
-    return answer_many(self, "add_many", args, count, keywords, (batch){vidi_add_batch, VIDI_NEW, .usual = usual});
+    return answer_many(self, "add_many", args, count, keywords, (batch){true, VIDI_NEW, .usual = usual});
 }
 
 static PyObject *has_many(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
-    return answer_many(self, "has_many", args, count, keywords, (batch){has_batch, VIDI_SEEN, .usual = Py_False});
+    return answer_many(self, "has_many", args, count, keywords, (batch){false, VIDI_SEEN, .usual = Py_False});
 }
 
 /* ---- update ---- */
 
 bool vp_update(set_object *self, PyObject *urls, vp_missing missing)
 {
-    batch batch = {vidi_add_batch, VIDI_NEW, missing, .usual = Py_False};
+    batch batch = {true, VIDI_NEW, missing, .usual = Py_False};
 
     if (!PyObject_TypeCheck(urls, vp_set_type))
         return call_many((PyObject *)self, urls, &batch);

@@ -232,7 +232,7 @@ static bool fits(const vidi_set *set, const request *request)
 static int open_set(vidi_set **set, const vidi_options *options)
 {
     if (options->access->flags & VIDI_READ_ONLY)
-        return vidi_open_with(set, options->path, options->access);
+        return vidi_open(set, options->path, options->access);
     return options->path ? vidi_open_or_create(set, options) : vidi_create(set, options);
 }
 

@@ -31,7 +31,7 @@ static int write_set(const vidi_set *set, void *context)
 {
     writing *self = context;
     self->bytes.len = 0;
-    return vidi_write_with(set, bytes_collect, &self->bytes, self->flags);
+    return vidi_write(set, bytes_collect, &self->bytes, self->flags);
 }
 
 static PyObject *to_bytes(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
@@ -87,7 +87,7 @@ static int digest_set(const vidi_set *set, void *context)
 static PyObject *content_digest(PyObject *object, PyObject *Py_UNUSED(none))
 {
     set_object *self = (set_object *)object;
-    unsigned char digest[VIDI_DIGEST_BYTES];
+    unsigned char digest[VIDI_CONTENT_DIGEST_BYTES];
     int error;
     const vidi_set *set = vp_enter(self);
     if (!set)

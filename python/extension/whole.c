@@ -44,7 +44,7 @@ typedef struct merging {
 static int merge_set(const vidi_set *from, void *context)
 {
     merging *self = context;
-    return vidi_merge_with(self->into, from, self->flags);
+    return vidi_merge(self->into, from, self->flags);
 }
 
 /* `other` may be the same set: then it is entered twice. */

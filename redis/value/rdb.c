@@ -4,7 +4,7 @@
  * Encoding version 1:
  *
  *     number of words, then the words of the settings (settings.h), one string each
- *     the set, as vidi_write_with writes it, cut into strings of 64 KiB; only the last one is shorter, or empty
+ *     the set, as vidi_write writes it, cut into strings of 64 KiB; only the last one is shorter, or empty
  *     the claims (claim_io.c)
  *
  * Saving may run in a forked child; it only reads.
@@ -79,7 +79,7 @@ void rdb_save(server_io *io, void *data)
     cutter->used = 0;
     save_words(io, value);
     memory_lift_limits();
-    if (vidi_write_with(value->set, cut, cutter, VIDI_WRITE_PREVIOUS) != VIDI_OK)
+    if (vidi_write(value->set, cut, cutter, VIDI_WRITE_PREVIOUS) != VIDI_OK)
         type_give_up(io);
     memory_restore_limits();
     server.SaveStringBuffer(io, cutter->bytes, cutter->used);

@@ -64,7 +64,7 @@ static void digest_words(server_digest *digest, const settings *settings)
 static void digest(server_digest *digest, void *data)
 {
     const value *value = data;
-    unsigned char bytes[VIDI_DIGEST_BYTES];
+    unsigned char bytes[VIDI_CONTENT_DIGEST_BYTES];
     settings settings = value_settings(value);
     settings.previous_until = 0;
     digest_words(digest, &settings);

@@ -328,7 +328,7 @@ static uint64_t count_stored(const value *value, const uint8_t *verdicts, size_t
 static int add_all(value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
 {
     if (n != 1)
-        return vidi_add_batch(value->set, items, n, verdicts);
+        return vidi_add_batch(value->set, items, n, verdicts, NULL);
     int verdict = vidi_add(value->set, items[0]);
     verdicts[0] = verdict > 0 ? (uint8_t)verdict : VIDI_UNTRIED;
     return verdict > 0 ? VIDI_OK : verdict;
@@ -387,7 +387,7 @@ int value_merge(value *value, const struct value *from)
     vidi_stats stats = {.size = sizeof stats};
     int code = vidi_stat(from->set, &stats);
     if (code == VIDI_OK)
-        code = vidi_merge(value->set, from->set);
+        code = vidi_merge(value->set, from->set, 0);
     if (code == VIDI_OK && value->counts && value != from)
         value->merged += from->counts ? from->items : stats.count;
     return code;
@@ -398,9 +398,9 @@ int value_take_piece(value *value, vidi_str piece)
     vidi_access access;
     value_access(value, &access);
     type_count_load();
-    int more = vidi_piece_read(&value->set, piece.ptr, piece.len, &access);
-    if (more < 0)
-        return more;
+    int more, code = vidi_piece_read(&value->set, piece.ptr, piece.len, &access, &more);
+    if (code < 0)
+        return code;
     value->position = more ? value->position + 1 : 0;
     value_refresh(value);
     return more;

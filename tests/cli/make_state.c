@@ -76,16 +76,17 @@ static int parse(int count, char **words, wanted *want)
 
 static int make(vidi_set **set, wanted *want)
 {
+    static const vidi_access reading = {.size = sizeof reading, .flags = VIDI_READ_ONLY};
     unsigned char key[VIDI_KEY_BYTES];
     vidi_set *like = NULL;
     int code;
     int reads = want->list || want->tell_note;
     if (want->open || reads)
-        return vidi_open(set, want->path, reads ? VIDI_READ_ONLY : 0);
+        return vidi_open(set, want->path, reads ? &reading : NULL);
     memset(key, want->key, sizeof key);
     want->options.path = want->path;
     if (want->like) {
-        if ((code = vidi_open(&like, want->like, VIDI_READ_ONLY)) < 0)
+        if ((code = vidi_open(&like, want->like, &reading)) < 0)
             return code;
         want->options.like = like;
     } else {

@@ -185,7 +185,7 @@ static inline int ledger_add_batch(ledger *of, size_t first, size_t n)
     assert_true(n <= 64);
     for (size_t i = 0; i < n; i++)
         urls[i] = ledger_str(first + i);
-    int code = ledger_note(of, "vidi_add_batch", vidi_add_batch(of->set, urls, n, verdicts));
+    int code = ledger_note(of, "vidi_add_batch", vidi_add_batch(of->set, urls, n, verdicts, NULL));
     for (size_t i = 0; i < n; i++) {
         check(code < 0 || verdicts[i] != VIDI_UNTRIED, "%s: URL %zu is untried", of->what, first + i);
         ledger_added(of, first + i, verdicts[i]);
@@ -300,7 +300,7 @@ static inline int ledger_merge(ledger *of, size_t first, size_t n)
     for (size_t i = first; code >= 0 && i < first + n; i++)
         code = ledger_note(of, "vidi_add", vidi_add(from, ledger_str(i)));
     if (code >= 0) {
-        code = ledger_note(of, "vidi_merge", vidi_merge(of->set, from));
+        code = ledger_note(of, "vidi_merge", vidi_merge(of->set, from, 0));
         for (size_t i = first; i < first + n; i++) {
             ledger_url *url = &of->urls[i];
             *url = (ledger_url){VIDI_SEEN, VIDI_SEEN, code < 0 ? url->can | CAN_SEEN : CAN_SEEN, false, code < 0};
@@ -369,7 +369,7 @@ static inline int ledger_open_any(const ledger *of, const char *path, unsigned f
     vidi_access access = VIDI_ACCESS_INIT;
     test_access(&access, flags);
     access.allocator = of->allocator ? &of->allocator->hook : NULL;
-    int code = vidi_open_with(set, path, &access);
+    int code = vidi_open(set, path, &access);
     check((code == VIDI_OK) == (*set != NULL), "%s: vidi_open and its set disagree", of->what);
     if (code < 0)
         check(strlen(vidi_message()) > 4, "%s: vidi_open fails with %d and says nothing", of->what, code);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "durable/durable_cases.h"
+#include "support/access.h"
 #include "support/disk.h"
 #include "support/runner.h"
 
@@ -109,7 +110,7 @@ static void what_cannot_be_attached_is_refused(void **state)
 static bool is_there(const char *path)
 {
     vidi_set *set = NULL;
-    int code = vidi_open(&set, path, VIDI_READ_ONLY);
+    int code = test_open(&set, path, VIDI_READ_ONLY);
     if (code == VIDI_EABSENT)
         return false;
     check(code == VIDI_OK, "%d: %s", code, vidi_message());

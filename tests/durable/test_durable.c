@@ -56,7 +56,7 @@ static void model_add(model *self, size_t n)
             index[i] = (index[i] + 1) % URLS;
         urls[i] = nth(arena[i], index[i]);
     }
-    must(vidi_add_batch(self->at.set, urls, n, verdicts));
+    must(vidi_add_batch(self->at.set, urls, n, verdicts, NULL));
     for (size_t i = 0; i < n; i++) {
         uint64_t *times = &self->now[index[i]];
         uint8_t right = *times ? VIDI_SEEN : VIDI_NEW;
@@ -386,7 +386,7 @@ static void the_second_writer_is_refused_and_told_who_has_it(void **state)
     home_make(&at, "fingerprint", NULL, 0);
     add_all(at.set, 0, 10, VIDI_NEW);
     snprintf(pid, sizeof pid, "process %ld", (long)getpid());
-    assert_int_equal(vidi_open(&second, at.path, 0), VIDI_EBUSY);
+    assert_int_equal(vidi_open(&second, at.path, NULL), VIDI_EBUSY);
     assert_null(second);
     check(strstr(vidi_message(), pid) != NULL, "who? %s", vidi_message());
     vidi_options options = VIDI_OPTIONS_INIT;
@@ -411,8 +411,8 @@ static void the_second_writer_is_refused_and_told_who_has_it(void **state)
         assert_int_equal(vidi_rotate(readers[i], NULL), VIDI_ECANNOT);
         assert_int_equal(vidi_snapshot(readers[i]), VIDI_ECANNOT);
         assert_int_equal(vidi_drop_previous(readers[i]), VIDI_ECANNOT);
-        assert_int_equal(vidi_merge(readers[i], at.set), VIDI_ECANNOT);
-        assert_int_equal(vidi_step(readers[i], 1000), VIDI_ECANNOT);
+        assert_int_equal(vidi_merge(readers[i], at.set, 0), VIDI_ECANNOT);
+        assert_int_equal(test_step(readers[i], 1000), VIDI_ECANNOT);
         must(vidi_commit(readers[i]));
         must(vidi_sync(readers[i]));
         vidi_close(readers[i]);
@@ -441,7 +441,7 @@ static void files_are_the_owners_alone(void **state)
     for (size_t i = 0; i < 3; i++) {
         home at;
         mode_t old = umask(masks[i]);
-        home_make(&at, "hashset", NULL, VIDI_KEEP_PREVIOUS);
+        home_make(&at, "hashset", NULL, TEST_KEEP_PREVIOUS);
         add_all(at.set, 0, 10, VIDI_NEW);
         must(vidi_snapshot(at.set));
         must(vidi_rotate(at.set, NULL));
@@ -468,12 +468,12 @@ static void flags_that_make_no_sense_are_refused(void **state)
     options.access = &access;
     access.sync = VIDI_SYNC_NEVER + 1;
     assert_int_equal(vidi_create(&set, &options), VIDI_EOPTION);
-    assert_int_equal(vidi_open_with(&set, at.path, &access), VIDI_EOPTION);
+    assert_int_equal(vidi_open(&set, at.path, &access), VIDI_EOPTION);
     test_use(&options, &access, VIDI_READ_ONLY);
     assert_int_equal(vidi_create(&set, &options), VIDI_EOPTION);
     vidi_close(at.set);
     at.set = NULL;
-    assert_int_equal(vidi_open(&set, at.path, VIDI_KEEP_PREVIOUS), VIDI_EOPTION);
+    assert_int_equal(test_open(&set, at.path, VIDI_TOUCH_LATER << 1), VIDI_EOPTION);
     assert_int_equal(test_open(&set, at.path, 1u << 20), VIDI_EOPTION);
     home_end(&at);
 }
@@ -492,7 +492,7 @@ static void bytes_at_null_are_refused(void **state)
         home_begin(&at);
         home_create(&at, &options, test_modes[i / 2].flags);
         vidi_str urls[2] = {nth(room, 0), {NULL, 5}};
-        assert_int_equal(vidi_add_batch(at.set, urls, 2, verdicts), VIDI_EARGUMENT);
+        assert_int_equal(vidi_add_batch(at.set, urls, 2, verdicts, NULL), VIDI_EARGUMENT);
         assert_int_equal(verdicts[0], VIDI_NEW); /* what comes before it is dealt with */
         assert_int_equal(verdicts[1], VIDI_UNTRIED);
         assert_int_equal(vidi_add(at.set, urls[0]), VIDI_SEEN);

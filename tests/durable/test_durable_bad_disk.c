@@ -160,10 +160,10 @@ static void leftovers_of_a_creation_are_no_set(void **state)
     vidi_set *set = NULL;
     (void)state;
     home_begin(&at);
-    assert_int_equal(vidi_open(&set, at.path, 0), VIDI_EABSENT);
-    assert_int_equal(vidi_open(&set, at.path, VIDI_READ_ONLY), VIDI_EABSENT);
+    assert_int_equal(vidi_open(&set, at.path, NULL), VIDI_EABSENT);
+    assert_int_equal(test_open(&set, at.path, VIDI_READ_ONLY), VIDI_EABSENT);
     test_file_write(at.above, "set", "a file", 6);
-    assert_true(vidi_open(&set, at.path, 0) < 0);
+    assert_true(vidi_open(&set, at.path, NULL) < 0);
     home_end(&at);
 
     home_make(&at, "hashset", NULL, 0); /* the log of another set, with no records */
@@ -206,7 +206,7 @@ static void a_folder_that_is_no_sets_is_left_alone(void **state)
     home_begin(&at);
     assert_int_equal(mkdir(at.path, 0700), 0);
     test_file_write(at.path, "thesis.tex", "x", 1);
-    assert_int_equal(vidi_open(&set, at.path, 0), VIDI_EABSENT);
+    assert_int_equal(vidi_open(&set, at.path, NULL), VIDI_EABSENT);
     assert_int_equal(test_folder_count(at.path, "lock"), 0);
     home_end(&at);
 }
@@ -378,7 +378,7 @@ static void an_add_that_did_not_reach_the_disk_left_no_trace(void **state)
     vidi_stats before = test_stat(at.set);
     vidi__system_now = &hooked;
     atomic_store(&sync_fails, 1);
-    assert_int_equal(vidi_add_batch(at.set, urls.urls, 40, verdicts), VIDI_EIO);
+    assert_int_equal(vidi_add_batch(at.set, urls.urls, 40, verdicts, NULL), VIDI_EIO);
     atomic_store(&sync_fails, 0);
     vidi_stats after = test_stat(at.set);
     assert_int_equal(after.count, before.count);
@@ -469,7 +469,7 @@ static void *add_with_patience(void *context)
         vidi_str url = nth(room, index);
         uint8_t verdict = VIDI_UNTRIED;
         while (verdict == VIDI_UNTRIED) {
-            int code = vidi_add_batch(sick.set, &url, 1, &verdict);
+            int code = vidi_add_batch(sick.set, &url, 1, &verdict, NULL);
             atomic_fetch_add(code < 0 ? &refusals : &answers, 1);
             if (code < 0 && code != VIDI_EIO)
                 atomic_store(&wrong, code);

@@ -8,6 +8,7 @@
 
 #include "durable/durable_cases.h"
 #include "store/file.h"
+#include "support/access.h"
 #include "support/alloc.h"
 #include "support/random.h"
 #include "support/runner.h"
@@ -89,7 +90,7 @@ static void open_moody(home *at, const way *which)
     options.kind = which->kind;
     options.params = which->params;
     options.access = &access;
-    home_create(at, &options, which->flags | VIDI_KEEP_PREVIOUS);
+    home_create(at, &options, which->flags | TEST_KEEP_PREVIOUS);
 }
 
 static void commit_all(home *at, uint64_t seed)
@@ -104,7 +105,7 @@ static void commit_all(home *at, uint64_t seed)
 static int write_anew(const vidi_set *set, test_stream *stream)
 {
     stream->size = 0;
-    return vidi_write(set, test_stream_sink, stream);
+    return vidi_write(set, test_stream_sink, stream, 0);
 }
 
 static int count_entry(void *context, const vidi_entry *entry)
@@ -137,7 +138,7 @@ static void must_be_whole(home *at, uint64_t seed)
     check(listed == URLS, "seed %llu: %llu URLs are listed", (unsigned long long)seed, (unsigned long long)listed);
     options.like = at->set;
     must(vidi_create(&twin, &options));
-    must(vidi_merge(twin, at->set));
+    must(vidi_merge(twin, at->set, 0));
     all_are(twin, 0, URLS, VIDI_SEEN);
     INSIST(vidi_rotate(at->set, &(vidi_options){.size = sizeof options, .flags = VIDI_KEEP_PREVIOUS}));
     for (uint64_t i = 0; i < URLS; i++) {
@@ -202,7 +203,7 @@ static bool merge_behind(const way *which, uint64_t n)
     test_allocator_fail(&moody.checked, 2, true);
     must(vidi_commit(at.set));
     test_allocator_fail(&moody.checked, n, false);
-    int code = vidi_merge(at.set, twin);
+    int code = vidi_merge(at.set, twin, 0);
     uint64_t count = test_stat(at.set).count;
     check(code == VIDI_OK || code == VIDI_EMEMORY, "allocation %llu: %d", (unsigned long long)n, code);
     check(count == URLS, "allocation %llu: %llu URLs are counted", (unsigned long long)n, (unsigned long long)count);
@@ -272,7 +273,7 @@ static void at_its_limit_a_set_is_written_whole_or_not(void **state)
         home_create(&at, &options, VIDI_MANUAL_COMMIT);
         uint64_t n = fill_up(at.set, every);
         assert_true(n > 1000);
-        int code = vidi_write(at.set, test_stream_sink, &stream);
+        int code = vidi_write(at.set, test_stream_sink, &stream, 0);
         check(code == VIDI_OK || code == VIDI_ELIMIT, "%d, %s", code, vidi_message());
         if (code == VIDI_OK) {
             must(test_stream_read(&stream, &copy, stream.size, NULL));
@@ -310,7 +311,7 @@ static int write_and_fail(int file)
         return vidi__system_real.fsync(file);
     late.armed = false;
     test_allocator_fail(&moody.checked, late.n, true);
-    (void)vidi_write(late.at.set, test_stream_sink, &stream);
+    (void)vidi_write(late.at.set, test_stream_sink, &stream, 0);
     late.refused = test_allocator_refused(&moody.checked);
     test_allocator_fail(&moody.checked, 0, false);
     test_stream_free(&stream);
@@ -336,7 +337,7 @@ static void an_add_that_fails_late_leaves_no_trace(void **state)
         late.failed = false;
         late.armed = true;
         vidi__system_now = &hooked;
-        int code = vidi_add_batch(late.at.set, urls, URLS, verdicts);
+        int code = vidi_add_batch(late.at.set, urls, URLS, verdicts, NULL);
         vidi__system_now = &vidi__system_real;
         assert_true(late.failed);
         assert_int_equal(code, VIDI_EIO);
@@ -374,7 +375,7 @@ static void repeats_in_a_batch_that_fails_are_untried_too(void **state)
     uint8_t verdicts[6];
     late.armed = true;
     vidi__system_now = &hooked;
-    assert_int_equal(vidi_add_batch(late.at.set, urls, 6, verdicts), VIDI_EIO);
+    assert_int_equal(vidi_add_batch(late.at.set, urls, 6, verdicts, NULL), VIDI_EIO);
     late.armed = false;
     vidi__system_now = &vidi__system_real;
     for (size_t i = 0; i < 6; i++) {

@@ -49,7 +49,7 @@ static void create(patient *self)
     options.params = self->params;
     options.capacity = 2000;
     options.key = key;
-    test_use(&options, &access, self->flags | VIDI_KEEP_PREVIOUS);
+    test_use(&options, &access, self->flags | TEST_KEEP_PREVIOUS);
     options.path = self->at.path;
     access.allocator = &self->allocator.hook;
     do
@@ -63,7 +63,7 @@ static void reopen(patient *self)
     test_access(&access, self->flags);
     access.allocator = &self->allocator.hook;
     vidi_close(self->at.set);
-    while (again(self, vidi_open_with(&self->at.set, self->at.path, &access), "opening"))
+    while (again(self, vidi_open(&self->at.set, self->at.path, &access), "opening"))
         assert_null(self->at.set);
 }
 
@@ -86,7 +86,7 @@ static void add_some(patient *self, uint64_t first)
         urls[i] = nth(arena[i], index[i]);
     }
     while (left) {
-        bool more = again(self, vidi_add_batch(self->at.set, urls, left, verdicts), "adding");
+        bool more = again(self, vidi_add_batch(self->at.set, urls, left, verdicts, NULL), "adding");
         size_t untried = 0;
         for (size_t i = 0; i < left; i++) {
             uint8_t *told = &self->told[index[i]];
@@ -284,7 +284,7 @@ static void a_folder_takes_little_of_the_limit(void **state)
     all_are(at.set, 0, n, VIDI_SEEN);
     vidi_close(at.set);
     test_access(&access, mode->flags);
-    must(vidi_open_with(&at.set, at.path, &access)); /* with the same limit */
+    must(vidi_open(&at.set, at.path, &access)); /* with the same limit */
     all_are(at.set, 0, n, VIDI_SEEN);
     home_end(&at);
 }
@@ -299,7 +299,7 @@ static uint64_t fill_up_with_batches(vidi_set *set)
     for (int tries = 0; tries < 20;) {
         for (uint64_t i = 0; i < 64; i++)
             urls[i] = nth(arena[i], n + i);
-        int code = vidi_add_batch(set, urls, 64, verdicts);
+        int code = vidi_add_batch(set, urls, 64, verdicts, NULL);
         for (size_t i = 0; i < 64 && verdicts[i] != VIDI_UNTRIED; i++)
             n++;
         if (code < 0)
@@ -327,7 +327,7 @@ static void a_set_at_a_small_limit_opens_again(void **state)
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             vidi_close(at.set);
             test_access(&access, ways[i]);
-            int code = vidi_open_with(&at.set, at.path, &access);
+            int code = vidi_open(&at.set, at.path, &access);
             check(code == VIDI_OK, "limit %llu, way %zu: %s", (unsigned long long)limit, i, vidi_message());
             all_are(at.set, 0, n, VIDI_SEEN);
         }

@@ -171,7 +171,7 @@ static void a_reader_is_never_confused(void **state)
     hooked.list = hooked_list;
     for (int variant = 0; variant < 4; variant++) {
         for (act_at = 1;; act_at++) {
-            stock(VIDI_MANUAL_COMMIT | (variant & 1 ? VIDI_KEEP_PREVIOUS : 0));
+            stock(VIDI_MANUAL_COMMIT | (variant & 1 ? TEST_KEEP_PREVIOUS : 0));
             vidi_set *reader = NULL;
             uint64_t epoch = shelf_epoch, urls = shelf_urls;
             calls = 0;
@@ -203,7 +203,7 @@ static int rename_after_reading(int folder, const char *from, const char *to)
 {
     if (!late_done) {
         late_done = true;
-        late_code = vidi_open(&late_reader, shelf.path, VIDI_READ_ONLY);
+        late_code = test_open(&late_reader, shelf.path, VIDI_READ_ONLY);
     }
     return vidi__system_real.rename(folder, from, to);
 }
@@ -213,7 +213,7 @@ static void readers_in_the_middle_of_a_rotation_find_the_old_epoch(void **state)
     vidi__system hooked = vidi__system_real;
     (void)state;
     hooked.rename = rename_after_reading;
-    stock(VIDI_MANUAL_COMMIT | VIDI_KEEP_PREVIOUS);
+    stock(VIDI_MANUAL_COMMIT | TEST_KEEP_PREVIOUS);
     late_done = false;
     vidi__system_now = &hooked;
     must(vidi_rotate(shelf.set, NULL));
@@ -294,7 +294,7 @@ static void a_reader_that_listed_in_the_middle_looks_again(void **state)
     hooked.open = open_later;
     for (int i = 0; i < 18; i++) {
         vidi_set *reader = NULL;
-        stock(VIDI_MANUAL_COMMIT | (i % 2 ? VIDI_KEEP_PREVIOUS : 0));
+        stock(VIDI_MANUAL_COMMIT | (i % 2 ? TEST_KEEP_PREVIOUS : 0));
         uint64_t epoch = shelf_epoch, urls = shelf_urls;
         beside = deeds[i / 2 % 3];
         logs_before = i / 6;
@@ -302,7 +302,7 @@ static void a_reader_that_listed_in_the_middle_looks_again(void **state)
         atomic_store(&listed, 0);
         vidi__system_now = &hooked;
         watched = true;
-        int code = vidi_open(&reader, shelf.path, VIDI_READ_ONLY);
+        int code = test_open(&reader, shelf.path, VIDI_READ_ONLY);
         watched = false;
         if (!atomic_load(&listed)) /* it did not come to the second log */
             let_go();
@@ -335,7 +335,7 @@ static void a_log_that_is_gone_for_good_is_an_error(void **state)
     vidi__system_now = &hooked;
     watched = true;
     late_done = false;
-    int code = vidi_open(&reader, shelf.path, VIDI_READ_ONLY);
+    int code = test_open(&reader, shelf.path, VIDI_READ_ONLY);
     watched = false;
     vidi__system_now = &vidi__system_real;
     check(code == VIDI_OK, "%d, %s", code, vidi_message());
@@ -343,7 +343,7 @@ static void a_log_that_is_gone_for_good_is_an_error(void **state)
     char path[TEST_PATH];
     must(vidi_sync(shelf.set));
     test_file_write(shelf.path, "log.00000000000000ff", "", 0);
-    assert_true(vidi_open(&reader, shelf.path, VIDI_READ_ONLY) < 0);
+    assert_true(test_open(&reader, shelf.path, VIDI_READ_ONLY) < 0);
     assert_null(reader);
     test_path(path, shelf.path, "log.00000000000000ff");
     unlink(path);

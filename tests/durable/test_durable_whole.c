@@ -24,7 +24,7 @@ static void rotations_are_kept(void **state)
     for (int manual = 0; manual < 2; manual++) {
         unsigned flags = manual ? VIDI_MANUAL_COMMIT : 0;
         home_begin(&at);
-        home_create(&at, &made.options, flags | VIDI_KEEP_PREVIOUS);
+        home_create(&at, &made.options, flags | TEST_KEEP_PREVIOUS);
         for (uint64_t epoch = 0; epoch < 3; epoch++) {
             add_all(at.set, 0, 30 + epoch, VIDI_NEW);
             must(vidi_commit(at.set));
@@ -73,7 +73,7 @@ static void a_rotation_to_another_kind_survives(void **state)
     static const char *kinds[] = {"hashset", "blocked", "sorted", "counting", "fingerprint", "eigen", "list"};
     home at;
     (void)state;
-    home_make(&at, "fingerprint", NULL, VIDI_MANUAL_COMMIT | VIDI_KEEP_PREVIOUS);
+    home_make(&at, "fingerprint", NULL, VIDI_MANUAL_COMMIT | TEST_KEEP_PREVIOUS);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         vidi_options next = VIDI_OPTIONS_INIT;
         next.kind = kinds[i];
@@ -144,7 +144,7 @@ static void damage_in_the_previous_epoch_is_told(void **state)
     assert_int_equal(fseek(log, 100, SEEK_SET), 0);
     assert_int_equal(fputc('?', log), '?');
     fclose(log);
-    assert_int_equal(vidi_open(&at.set, at.path, 0), VIDI_EDAMAGED);
+    assert_int_equal(vidi_open(&at.set, at.path, NULL), VIDI_EDAMAGED);
     at.set = must_open(at.path, VIDI_ACCEPT_DAMAGE);
     must(vidi_recovered(at.set, &found));
     check(found.damaged_bytes > 0, "nothing is said to be damaged");
@@ -183,7 +183,7 @@ static void merges_go_to_disk(void **state)
         add_all(at.set, 100, 10, VIDI_NEW);
         must(vidi_commit(at.set));
         add_all(at.set, 110, 10, VIDI_NEW); /* staged, and still to be so */
-        must(vidi_merge(at.set, other.set));
+        must(vidi_merge(at.set, other.set, 0));
         all_are(at.set, 0, 40, VIDI_SEEN);
         all_are(at.set, 100, 20, VIDI_SEEN);
         vidi_set *copy = home_crashed(&at, 0);
@@ -191,7 +191,7 @@ static void merges_go_to_disk(void **state)
         all_are(copy, 100, 10, VIDI_SEEN);
         all_are(copy, 110, 10, VIDI_NEW);
         vidi_close(copy);
-        assert_int_equal(vidi_merge(other.set, at.set), ways[i] & VIDI_READ_ONLY ? VIDI_ECANNOT : VIDI_OK);
+        assert_int_equal(vidi_merge(other.set, at.set, 0), ways[i] & VIDI_READ_ONLY ? VIDI_ECANNOT : VIDI_OK);
         all_are(other.set, 0, 40, VIDI_SEEN);
         home_end(&at);
         home_end(&other);
@@ -216,11 +216,11 @@ static void sets_in_folders_and_in_memory_are_alike(void **state)
     home_create(&other, &options, 0);
     assert_int_equal(test_stat(other.set).epoch, 1);
     add_all(memory, 20, 20, VIDI_NEW);
-    must(vidi_merge(other.set, memory));
-    must(vidi_merge(other.set, at.set));
+    must(vidi_merge(other.set, memory, 0));
+    must(vidi_merge(other.set, at.set, 0));
     home_reopen(&other, 0);
     all_are(other.set, 0, 40, VIDI_SEEN);
-    must(vidi_merge(memory, other.set));
+    must(vidi_merge(memory, other.set, 0));
     all_are(memory, 0, 40, VIDI_SEEN);
     vidi_close(memory);
     home_end(&other);
@@ -244,11 +244,11 @@ static void removals_in_a_log_are_merged_as_such(void **state)
     must(remove_nth(at.set, 1));
     must(vidi_sync(at.set));
     vidi_set *mapped = must_open(at.path, VIDI_READ_ONLY);
-    assert_int_equal(vidi_merge(into, mapped), VIDI_ECANNOT);
+    assert_int_equal(vidi_merge(into, mapped, 0), VIDI_ECANNOT);
     check(strstr(vidi_message(), "without mapping it") != NULL, "%s", vidi_message());
     vidi_close(mapped);
     vidi_set *read = must_open(at.path, VIDI_READ_ONLY | VIDI_NO_MAP);
-    must(vidi_merge(into, read));
+    must(vidi_merge(into, read, 0));
     vidi_close(read);
     assert_int_equal(has_nth(into, 0), VIDI_SEEN);
     assert_int_equal(has_nth(into, 1), VIDI_NEW);
@@ -350,7 +350,7 @@ static void a_stream_holds_what_is_committed(void **state)
     home at;
     test_case_options(&made, which, ROOMY, 1);
     home_begin(&at);
-    home_create(&at, &made.options, VIDI_MANUAL_COMMIT | VIDI_KEEP_PREVIOUS);
+    home_create(&at, &made.options, VIDI_MANUAL_COMMIT | TEST_KEEP_PREVIOUS);
     for (int i = 0; i < 2; i++) {
         test_stream stream = {0};
         vidi_set *copy = NULL;
@@ -369,7 +369,7 @@ static void a_stream_holds_what_is_committed(void **state)
     must(vidi_sync(at.set));
     vidi_set *reader = must_open(at.path, VIDI_READ_ONLY);
     test_stream stream = {0};
-    assert_int_equal(vidi_write(reader, test_stream_sink, &stream), VIDI_ECANNOT);
+    assert_int_equal(vidi_write(reader, test_stream_sink, &stream, 0), VIDI_ECANNOT);
     vidi_close(reader);
     reader = must_open(at.path, VIDI_READ_ONLY | VIDI_NO_MAP);
     test_stream_write(&stream, reader);

@@ -127,7 +127,7 @@ static vidi_set *make_a_torn_log_and_another(void)
     free(torn);
     free(bytes);
     vidi_set *set;
-    assert_int_equal(vidi_open(&set, folder.path, 0), VIDI_OK);
+    assert_int_equal(vidi_open(&set, folder.path, NULL), VIDI_OK);
     add(set, 20, 5);
     return set;
 }
@@ -171,7 +171,7 @@ static void take_sample(sample *of, const struct way *from)
     vidi_set *set;
     *of = (sample){.what = from->what};
     vidi_close(from->make());
-    assert_int_equal(vidi_open(&set, folder.path, VIDI_READ_ONLY), VIDI_OK);
+    assert_int_equal(test_open(&set, folder.path, VIDI_READ_ONLY), VIDI_OK);
     ask(set, of->answers);
     vidi_close(set);
     assert_int_equal(vidi__system_real.list(folder.handle, take_file, of), 0);
@@ -254,7 +254,7 @@ static bool has_everything(const state *self, const vidi_set *set)
 static void read_it(const state *self, unsigned flags)
 {
     vidi_set *set;
-    int code = vidi_open(&set, folder.path, VIDI_READ_ONLY | flags);
+    int code = test_open(&set, folder.path, VIDI_READ_ONLY | flags);
     if (code == VIDI_OK) {
         bool mapped = flags == 0 && vidi_verify(set) != VIDI_OK; /* a wrong snapshot that is mapped is found out so */
         bool told = is_told(set);
@@ -273,7 +273,7 @@ static void accept(const state *self)
 {
     vidi_set *set;
     int8_t before[2 * URLS], after[2 * URLS];
-    int code = vidi_open(&set, folder.path, VIDI_ACCEPT_DAMAGE);
+    int code = test_open(&set, folder.path, VIDI_ACCEPT_DAMAGE);
     check(code == VIDI_OK && is_told(set), "%s, %s, accepted: %d, %s", self->of->what, self->how, code, vidi_message());
     ask(set, before);
     for (size_t i = 0; i < URLS;
@@ -283,7 +283,7 @@ static void accept(const state *self)
               i);
     }
     vidi_close(set);
-    code = vidi_open(&set, folder.path, 0);
+    code = vidi_open(&set, folder.path, NULL);
     check(code == VIDI_OK && !is_told(set), "%s, %s, after it was accepted: %d, %s", self->of->what, self->how, code,
           vidi_message());
     ask(set, after);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "durable/durable_cases.h"
+#include "support/access.h"
 #include "support/runner.h"
 #include "support/streams.h"
 
@@ -61,7 +62,7 @@ static void a_child_does_not_keep_the_lock(void **state)
         must(vidi_commit(at.set));
         child one = start();
         vidi_set *second;
-        assert_int_equal(vidi_open(&second, at.path, 0), VIDI_EBUSY); /* the parent still has it */
+        assert_int_equal(vidi_open(&second, at.path, NULL), VIDI_EBUSY); /* the parent still has it */
         vidi_close(at.set);
         at.set = must_open(at.path, 0);
         child other = start(); /* also of a set that was opened */
@@ -104,7 +105,7 @@ static void the_lock_ends_with_its_process(void **state)
     if (writer == 0) {
         vidi_set *set;
         close(life[1]);
-        if (vidi_open(&set, at.path, 0) != VIDI_OK || add_nth(set, 1) != VIDI_NEW || vidi_sync(set) != VIDI_OK)
+        if (vidi_open(&set, at.path, NULL) != VIDI_OK || add_nth(set, 1) != VIDI_NEW || vidi_sync(set) != VIDI_OK)
             _exit(1);
         if (fork() == 0) { /* lives on when the writer is dead */
             close(ready[0]);
@@ -155,14 +156,14 @@ static int use_all(vidi_set *set)
         return 99;
     const int results[] = {
         vidi_add(set, url),
-        vidi_add_batch(set, &url, 1, &verdict),
-        vidi_add_batch_marked(set, &url, 1, &verdict, &mark),
+        vidi_add_batch(set, &url, 1, &verdict, NULL),
+        vidi_add_batch(set, &url, 1, &verdict, &mark),
         vidi_has(set, url),
         vidi_has_batch(set, &url, 1, &verdict),
         vidi_has_previous(set, url),
         vidi_digest_batch(set, &url, 1, &digest, &verdict, &number),
-        vidi_add_digests(set, 0, &digest, 1, &verdict),
-        vidi_add_digests_marked(set, 0, &digest, 1, &verdict, &mark),
+        vidi_add_digests(set, 0, &digest, 1, &verdict, NULL),
+        vidi_add_digests(set, 0, &digest, 1, &verdict, &mark),
         vidi_has_digests(set, 0, &digest, 1, &verdict),
         vidi_remove(set, url),
         vidi_count(set, url, &number),
@@ -176,14 +177,14 @@ static int use_all(vidi_set *set)
         vidi_recovered(set, &recovery),
         vidi_rotate(set, NULL),
         vidi_drop_previous(set),
-        vidi_merge(set, memory),
-        vidi_merge(memory, set),
+        vidi_merge(set, memory, 0),
+        vidi_merge(memory, set, 0),
         vidi_iterate(set, visit, NULL),
-        vidi_step(set, 1),
+        test_step(set, 1),
         vidi_expect(set, 1),
         vidi_stat(set, &stats),
         vidi_epoch_stat(set, 0, &past),
-        vidi_write(set, test_stream_sink, &stream),
+        vidi_write(set, test_stream_sink, &stream, 0),
         vidi_create(&made, &like),
     };
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)
@@ -233,7 +234,7 @@ static void a_child_can_open_sets_itself(void **state)
         assert_true(id >= 0);
         if (id == 0) {
             vidi_set *set;
-            if (vidi_open(&set, at.path, 0) != VIDI_OK)
+            if (vidi_open(&set, at.path, NULL) != VIDI_OK)
                 _exit(1);
             if (has_nth(set, 3) != VIDI_SEEN || add_nth(set, 100 + (uint64_t)depth) != VIDI_NEW)
                 _exit(2);

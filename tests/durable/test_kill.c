@@ -129,7 +129,7 @@ static void add_some(life *self)
             jot(self, OFFERING, index[i]);
     }
     flush(self);
-    if (vidi_add_batch(self->set, urls, n, verdicts) < 0)
+    if (vidi_add_batch(self->set, urls, n, verdicts, NULL) < 0)
         die("adding");
     for (size_t i = 0; i < n; i++)
         jot(self, verdicts[i] == VIDI_NEW ? TOLD_NEW : TOLD_SEEN, index[i]);
@@ -181,7 +181,7 @@ static void wait_until_written(life *self)
     commit(self);
     while (found != wanted) {
         vidi_set *reader;
-        if (vidi_open(&reader, self->path, VIDI_READ_ONLY) < 0)
+        if (test_open(&reader, self->path, VIDI_READ_ONLY) < 0)
             die("reading");
         found = changes(self, reader);
         vidi_close(reader);
@@ -204,7 +204,7 @@ static void open_or_create(life *self)
     options.params = self->kind->params;
     options.capacity = 20000;
     options.error = 1e-12; /* the URLs differ from run to run, and none may be taken for seen */
-    test_use(&options, &access, self->flags | VIDI_KEEP_PREVIOUS);
+    test_use(&options, &access, self->flags | TEST_KEEP_PREVIOUS);
     options.path = self->path;
     if (vidi_create(&self->set, &options) < 0)
         die("creating");

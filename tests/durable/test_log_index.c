@@ -100,7 +100,7 @@ static void add_batch(vidi_set *set, uint64_t first, size_t n)
         part = n - done < 1000 ? n - done : 1000;
         test_batch_init(&batch, part);
         test_batch_fill(&batch, test_url, 77, first + done, part);
-        must(vidi_add_batch(set, batch.urls, part, verdicts));
+        must(vidi_add_batch(set, batch.urls, part, verdicts, NULL));
         test_batch_free(&batch);
     }
 }
@@ -254,7 +254,7 @@ static void a_merge_takes_the_index_along(void **state)
     at.set = must_open(at.path, VIDI_READ_ONLY);
     options.like = at.set;
     must(vidi_create(&into, &options));
-    must(vidi_merge(into, at.set));
+    must(vidi_merge(into, at.set, 0));
     assert_int_equal(test_stat(into).count, ALL);
     all_are(into, 0, ALL, VIDI_SEEN);
     vidi_close(into);

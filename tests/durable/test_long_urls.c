@@ -39,11 +39,11 @@ static void one_url_too_long_is_refused_alone(void **state)
         vidi_str urls[] = {nth(one, 1), giant(), nth(two, 2)};
         assert_int_equal(vidi_add(at.set, urls[1]), VIDI_ELIMIT);
         check(strstr(vidi_message(), "too long") != NULL, "%s", vidi_message());
-        assert_int_equal(vidi_add_batch(at.set, urls, 3, verdicts), VIDI_ELIMIT);
+        assert_int_equal(vidi_add_batch(at.set, urls, 3, verdicts, NULL), VIDI_ELIMIT);
         assert_int_equal(verdicts[0], VIDI_NEW);
         assert_int_equal(verdicts[1], VIDI_UNTRIED);
         assert_int_equal(verdicts[2], VIDI_UNTRIED);
-        assert_int_equal(vidi_add_batch(at.set, urls + 2, 1, verdicts + 2), VIDI_OK);
+        assert_int_equal(vidi_add_batch(at.set, urls + 2, 1, verdicts + 2, NULL), VIDI_OK);
         assert_int_equal(verdicts[2], VIDI_NEW);
         must(vidi_commit(at.set));
         must(vidi_sync(at.set));
@@ -71,7 +71,7 @@ static void many_long_urls_are_taken(void **state)
         urls[i] = (vidi_str){texts[i], i % 10 ? 10 + i : LONG};
     }
     make(&at, "hashset", mode->flags);
-    must(vidi_add_batch(at.set, urls, MANY, verdicts));
+    must(vidi_add_batch(at.set, urls, MANY, verdicts, NULL));
     for (size_t i = 0; i < MANY; i++)
         assert_int_equal(verdicts[i], VIDI_NEW);
     must(vidi_commit(at.set));

@@ -38,7 +38,7 @@ static void add_some(run *self, uint64_t n)
     for (; n && self->next < URLS; n -= BATCH, self->next += BATCH) {
         for (size_t i = 0; i < BATCH; i++)
             urls[i] = nth(rooms[i], self->next + i);
-        must(vidi_add_batch(self->at.set, urls, BATCH, verdicts));
+        must(vidi_add_batch(self->at.set, urls, BATCH, verdicts, NULL));
         if (self->every && self->next % self->every == 0)
             must(vidi_commit(self->at.set));
     }
@@ -190,8 +190,8 @@ static void a_merge_keeps_the_losses_in_the_logs(void **state)
     options.like = one;
     options.path = at.path;
     must(vidi_create(&into, &options));
-    must(vidi_merge(into, one));
-    must(vidi_merge(into, two));
+    must(vidi_merge(into, one, 0));
+    must(vidi_merge(into, two, 0));
     for (int i = 0; i < 2; i++) {
         double merged = test_stat(into).expected_lost;
         check(merged <= lost[0] + lost[1] + 1e-6 && merged > 0.95 * (lost[0] + lost[1]),

@@ -47,11 +47,11 @@ static void add_lines(vidi_set *set, const lines *made, bool digests, uint8_t *v
     static vidi_digest made_digests[LINES];
     uint64_t epoch;
     if (!digests) {
-        must(vidi_add_batch_marked(set, made->list, LINES, verdicts, marks));
+        must(vidi_add_batch(set, made->list, LINES, verdicts, marks));
         return;
     }
     must(vidi_digest_batch(set, made->list, LINES, made_digests, verdicts, &epoch));
-    must(vidi_add_digests_marked(set, epoch, made_digests, LINES, verdicts, marks));
+    must(vidi_add_digests(set, epoch, made_digests, LINES, verdicts, marks));
 }
 
 typedef struct way {
@@ -139,7 +139,7 @@ static void a_line_that_is_not_added_has_the_mark_before_it(void **state)
     home_of(&at, &ways[0], VIDI_MANUAL_COMMIT);
     add_all(at.set, 0, 10, VIDI_NEW);
     must(vidi_mark(at.set, &before));
-    must(vidi_add_batch_marked(at.set, lines, 3, verdicts, marks));
+    must(vidi_add_batch(at.set, lines, 3, verdicts, marks));
     assert_int_equal(marks[0], before);
     assert_true(marks[1] > before);
     assert_int_equal(marks[2], marks[1]);
@@ -160,7 +160,7 @@ static void an_untried_line_has_the_mark_before_it(void **state)
     uint64_t marks[3];
     home at;
     home_of(&at, &stops, VIDI_MANUAL_COMMIT);
-    assert_int_equal(vidi_add_batch_marked(at.set, lines, 3, verdicts, marks), VIDI_INVALID);
+    assert_int_equal(vidi_add_batch(at.set, lines, 3, verdicts, marks), VIDI_INVALID);
     assert_int_equal(verdicts[2], VIDI_UNTRIED);
     assert_int_equal(marks[1], marks[0]);
     assert_int_equal(marks[2], marks[0]);
@@ -179,9 +179,9 @@ static void answered_digests_keep_their_marks(void **state)
     make_lines(&made);
     home_of(&at, &ways[1], VIDI_MANUAL_COMMIT);
     must(vidi_digest_batch(at.set, made.list, LINES, digests, verdicts, &epoch));
-    must(vidi_add_digests_marked(at.set, epoch, digests, LINES / 2, verdicts, marks));
+    must(vidi_add_digests(at.set, epoch, digests, LINES / 2, verdicts, marks));
     memcpy(first, marks, sizeof first);
-    must(vidi_add_digests_marked(at.set, epoch, digests, LINES, verdicts, marks));
+    must(vidi_add_digests(at.set, epoch, digests, LINES, verdicts, marks));
     assert_memory_equal(marks, first, LINES / 2 * sizeof *marks);
     must(vidi_commit_to(at.set, marks[LINES / 2 - 1]));
     committed_up_to(&at, &made, &ways[1], LINES / 2 - 1);
@@ -253,16 +253,17 @@ static void missing_arguments_are_refused(void **state)
     uint64_t mark;
     vidi_set *set = NULL;
     must(vidi_create(&set, NULL));
-    assert_int_equal(vidi_add_batch_marked(NULL, &url, 1, &verdict, &mark), VIDI_EARGUMENT);
-    assert_int_equal(vidi_add_batch_marked(set, NULL, 1, &verdict, &mark), VIDI_EARGUMENT);
-    assert_int_equal(vidi_add_batch_marked(set, &url, 1, NULL, &mark), VIDI_EARGUMENT);
-    assert_int_equal(vidi_add_batch_marked(set, &url, 1, &verdict, NULL), VIDI_EARGUMENT);
-    assert_int_equal(vidi_add_digests_marked(NULL, 0, &digest, 1, &verdict, &mark), VIDI_EARGUMENT);
-    assert_int_equal(vidi_add_digests_marked(set, 0, NULL, 1, &verdict, &mark), VIDI_EARGUMENT);
-    assert_int_equal(vidi_add_digests_marked(set, 0, &digest, 1, NULL, &mark), VIDI_EARGUMENT);
-    assert_int_equal(vidi_add_digests_marked(set, 0, &digest, 1, &verdict, NULL), VIDI_EARGUMENT);
-    must(vidi_add_batch_marked(set, NULL, 0, NULL, NULL));
-    must(vidi_add_digests_marked(set, 0, NULL, 0, NULL, NULL));
+    assert_int_equal(vidi_add_batch(NULL, &url, 1, &verdict, &mark), VIDI_EARGUMENT);
+    assert_int_equal(vidi_add_batch(set, NULL, 1, &verdict, &mark), VIDI_EARGUMENT);
+    assert_int_equal(vidi_add_batch(set, &url, 1, NULL, &mark), VIDI_EARGUMENT);
+    assert_int_equal(vidi_add_batch(set, &url, 1, &verdict, NULL), VIDI_OK);
+    assert_int_equal(vidi_add_digests(NULL, 0, &digest, 1, &verdict, &mark), VIDI_EARGUMENT);
+    assert_int_equal(vidi_add_digests(set, 0, NULL, 1, &verdict, &mark), VIDI_EARGUMENT);
+    assert_int_equal(vidi_add_digests(set, 0, &digest, 1, NULL, &mark), VIDI_EARGUMENT);
+    verdict = VIDI_DIGESTED;
+    assert_int_equal(vidi_add_digests(set, 0, &digest, 1, &verdict, NULL), VIDI_OK); /* marks are optional */
+    must(vidi_add_batch(set, NULL, 0, NULL, NULL));
+    must(vidi_add_digests(set, 0, NULL, 0, NULL, NULL));
     vidi_close(set);
 }
 

@@ -80,7 +80,7 @@ static int merge_in_memory(const scene *at, const situation *of, unsigned flags,
     *merged = create(of, NULL);
     for (size_t i = 0; i < SETS && code == VIDI_OK; i++) {
         vidi_set *set = must_open(at->path[i], VIDI_READ_ONLY);
-        code = vidi_merge_with(*merged, set, flags);
+        code = vidi_merge(*merged, set, flags);
         vidi_close(set);
     }
     return code;

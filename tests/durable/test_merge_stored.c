@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "durable/durable_cases.h"
+#include "support/access.h"
 #include "support/alloc.h"
 #include "support/disk.h"
 #include "support/runner.h"
@@ -115,7 +116,7 @@ static vidi_set *merge_in_memory(const place *at, unsigned how)
         options.like = set;
         if (i == 0)
             assert_int_equal(vidi_create(&into, &options), VIDI_OK);
-        check(vidi_merge(into, set) == VIDI_OK, "%s", vidi_message());
+        check(vidi_merge(into, set, 0) == VIDI_OK, "%s", vidi_message());
         vidi_close(set);
     }
     return into;
@@ -143,7 +144,7 @@ static void check_same(const which *of, const vidi_set *a, const vidi_set *b, ui
     vidi_stats x = test_stat(a), y = test_stat(b);
     if (counts_adds(of) && y.count > x.count)
         y.count = x.count;
-    unsigned char one[VIDI_DIGEST_BYTES], other[VIDI_DIGEST_BYTES];
+    unsigned char one[VIDI_CONTENT_DIGEST_BYTES], other[VIDI_CONTENT_DIGEST_BYTES];
     double tolerance = exact ? 1e-12 : 0.15; /* how many URLs bits stand for is an estimate */
     assert_string_equal(x.params, y.params);
     assert_string_equal(x.kind, y.kind);
@@ -365,7 +366,7 @@ static void damage_is_found_before_anything_is_written(void **state)
 static bool is_there(const char *path)
 {
     vidi_set *set = NULL;
-    int code = vidi_open(&set, path, VIDI_READ_ONLY);
+    int code = test_open(&set, path, VIDI_READ_ONLY);
     if (code == VIDI_EABSENT)
         return false;
     check(code == VIDI_OK, "%d: %s", code, vidi_message());

@@ -25,7 +25,7 @@ static int open_as(const char *path, const char *owner, unsigned flags)
 {
     vidi_set *set;
     vidi_access access = access_of(owner, flags);
-    int code = vidi_open_with(&set, path, &access);
+    int code = vidi_open(&set, path, &access);
     check((code == VIDI_OK) == (set != NULL), "a set, or an error");
     vidi_close(set);
     return code;
@@ -67,10 +67,10 @@ static void only_the_owner_writes(void **state)
     must_belong_to(path, "crawl", "a new set");
 
     vidi_access access = access_of("crawl", 0);
-    check(vidi_open_with(&set, path, &access) == VIDI_OK && vidi_snapshot(set) == VIDI_OK, "%s", vidi_message());
+    check(vidi_open(&set, path, &access) == VIDI_OK && vidi_snapshot(set) == VIDI_OK, "%s", vidi_message());
     vidi_close(set);
     must_belong_to(path, "crawl", "after a snapshot");
-    check(vidi_open_with(&set, path, &access) == VIDI_OK && vidi_rotate(set, NULL) == VIDI_OK, "%s", vidi_message());
+    check(vidi_open(&set, path, &access) == VIDI_OK && vidi_rotate(set, NULL) == VIDI_OK, "%s", vidi_message());
     vidi_close(set);
     must_belong_to(path, "crawl", "after a rotation");
     test_folder_remove(path);
@@ -94,7 +94,7 @@ static void copies_belong_to_nobody(void **state)
     test_folder_new(path, false);
     test_folder_new(other, false);
     vidi_set *set = make(path, "crawl"), *copy;
-    check(vidi_write(set, test_stream_sink, &stream) == VIDI_OK, "%s", vidi_message());
+    check(vidi_write(set, test_stream_sink, &stream, 0) == VIDI_OK, "%s", vidi_message());
     check(vidi_read(&copy, test_stream_source, &stream, stream.size, other, NULL) == VIDI_OK, "%s", vidi_message());
     vidi_close(copy);
     vidi_close(set);

@@ -123,7 +123,7 @@ static void is_of_use(const ledger *of, vidi_set *set, const char *how)
     check(vidi_add(set, url) == VIDI_NEW && vidi_commit(set) == VIDI_OK && vidi_sync(set) == VIDI_OK, "%s, %s: %s",
           of->what, how, vidi_message());
     vidi_close(set);
-    check(vidi_open(&set, left.path, VIDI_READ_ONLY) == VIDI_OK, "%s, %s, again: %s", of->what, how, vidi_message());
+    check(test_open(&set, left.path, VIDI_READ_ONLY) == VIDI_OK, "%s, %s, again: %s", of->what, how, vidi_message());
     ledger_check_found(of, set, how);
     check(vidi_has(set, url) == VIDI_SEEN, "%s, %s: what came after the crash is missing", of->what, how);
     vidi_close(set);

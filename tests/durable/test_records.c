@@ -70,7 +70,7 @@ static void add_batch(vidi_set *set, uint64_t first, size_t n)
     static uint8_t verdicts[URLS];
     for (size_t i = 0; i < n; i++)
         urls[i] = nth(rooms[i], first + i);
-    must(vidi_add_batch(set, urls, n, verdicts));
+    must(vidi_add_batch(set, urls, n, verdicts, NULL));
 }
 
 static const char *const kinds[] = {"fingerprint", "hashset"};

@@ -65,7 +65,7 @@ static void *add_in_own_order(void *context)
             index[i] = (at + (done + i) * step) % URLS;
             urls[i] = nth(arena[i], index[i]);
         }
-        int code = vidi_add_batch(all->at.set, urls, n, verdicts);
+        int code = vidi_add_batch(all->at.set, urls, n, verdicts, NULL);
         if (code < 0)
             note_failure(all, code);
         for (size_t i = 0; i < n; i++) {
@@ -217,10 +217,10 @@ static const crowd_case crowds[] = {
     {"classic", NULL, 0, false},
     {"fingerprint", "bits=60", 0, true},
     {"fingerprint", "bits=60", TEST_SYNC_ALWAYS, true},
-    {"fingerprint", "bits=60", VIDI_MANUAL_COMMIT | TEST_SYNC_ALWAYS | VIDI_KEEP_PREVIOUS, true},
-    {"blocked", NULL, VIDI_KEEP_PREVIOUS, true},
+    {"fingerprint", "bits=60", VIDI_MANUAL_COMMIT | TEST_SYNC_ALWAYS | TEST_KEEP_PREVIOUS, true},
+    {"blocked", NULL, TEST_KEEP_PREVIOUS, true},
     {"hashset", NULL, VIDI_MANUAL_COMMIT, true},
-    {"hashset", NULL, TEST_SYNC_ALWAYS | VIDI_KEEP_PREVIOUS, true},
+    {"hashset", NULL, TEST_SYNC_ALWAYS | TEST_KEEP_PREVIOUS, true},
 };
 
 /* ---- readers beside a writer ---- */
@@ -334,9 +334,9 @@ static void readers_find_all_that_was_on_disk(void **state)
 
 static const crowd_case libraries[] = {
     {"fingerprint", "bits=60", VIDI_MANUAL_COMMIT, false},
-    {"fingerprint", "bits=60", VIDI_KEEP_PREVIOUS, false},
-    {"hashset", NULL, VIDI_MANUAL_COMMIT | VIDI_KEEP_PREVIOUS, false},
-    {"blocked", NULL, VIDI_MANUAL_COMMIT | VIDI_KEEP_PREVIOUS | TEST_SYNC_NEVER, false},
+    {"fingerprint", "bits=60", TEST_KEEP_PREVIOUS, false},
+    {"hashset", NULL, VIDI_MANUAL_COMMIT | TEST_KEEP_PREVIOUS, false},
+    {"blocked", NULL, VIDI_MANUAL_COMMIT | TEST_KEEP_PREVIOUS | TEST_SYNC_NEVER, false},
 };
 
 /* ---- merges beside snapshots ---- */
@@ -351,7 +351,7 @@ static void *merge_to_and_fro(void *context)
 {
     merging *all = context;
     for (int i = 0; i < 20 && !atomic_load(&all->failed); i++) {
-        int code = i % 2 ? vidi_merge(all->a.set, all->b.set) : vidi_merge(all->b.set, all->a.set);
+        int code = i % 2 ? vidi_merge(all->a.set, all->b.set, 0) : vidi_merge(all->b.set, all->a.set, 0);
         if (code < 0)
             atomic_store(&all->failed, code);
     }
@@ -394,7 +394,7 @@ static void merges_and_snapshots_end_and_are_kept(void **state)
     assert_int_equal(pthread_join(threads[2], NULL), 0);
     assert_int_equal(atomic_load(&all.failed), 0);
     must(vidi_commit(all.b.set));
-    must(vidi_merge(all.a.set, all.b.set));
+    must(vidi_merge(all.a.set, all.b.set, 0));
     home_reopen(&all.a, 0);
     all_are(all.a.set, 0, 2000, VIDI_SEEN);
     assert_int_equal(test_stat(all.a.set).count, 2000);

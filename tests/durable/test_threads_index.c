@@ -9,6 +9,7 @@
 
 #include "durable/durable_cases.h"
 #include "durable/log_index.h"
+#include "support/access.h"
 #include "support/runner.h"
 
 enum { CHUNK = 128, BATCH = 500, BATCHES = 60, READERS = 2 };
@@ -24,7 +25,7 @@ typedef struct shared {
 static void ask(shared *of, uint64_t synced)
 {
     vidi_set *set = NULL;
-    if (vidi_open(&set, of->at.path, VIDI_READ_ONLY) != VIDI_OK) {
+    if (test_open(&set, of->at.path, VIDI_READ_ONLY) != VIDI_OK) {
         fprintf(stderr, "%s\n", vidi_message());
         atomic_fetch_add(&of->wrong, 1);
         return;
@@ -60,7 +61,7 @@ static void readers_find_what_is_on_disk(void **state)
     for (uint64_t i = 0; i < BATCHES; i++) {
         test_batch_init(&batch, BATCH);
         test_batch_fill(&batch, test_url, 77, i * BATCH, BATCH);
-        must(vidi_add_batch(of.at.set, batch.urls, BATCH, verdicts));
+        must(vidi_add_batch(of.at.set, batch.urls, BATCH, verdicts, NULL));
         test_batch_free(&batch);
         must(vidi_sync(of.at.set));
         atomic_store(&of.synced, (i + 1) * BATCH);

@@ -60,7 +60,7 @@ static void *read_all(void *context)
     vidi_stats stats = {.size = sizeof stats};
     if (me == 1 && vidi__set_verify(of->mapped) != VIDI_OK)
         atomic_fetch_add(&of->wrong, 1);
-    if (me == 2 && vidi_write(of->mapped, write_nowhere, NULL) != VIDI_OK)
+    if (me == 2 && vidi_write(of->mapped, write_nowhere, NULL, 0) != VIDI_OK)
         atomic_fetch_add(&of->wrong, 1);
     if (me == 3)
         vidi_iterate(of->mapped, visit, &visited);

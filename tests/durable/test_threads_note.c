@@ -30,7 +30,7 @@ static void *add(void *context)
     for (uint64_t first = 0; first < URLS; first += BATCH) {
         for (size_t i = 0; i < BATCH; i++)
             urls[i] = nth(rooms[i], first + i);
-        must(vidi_add_batch_marked(self->at.set, urls, BATCH, verdicts, marks));
+        must(vidi_add_batch(self->at.set, urls, BATCH, verdicts, marks));
         for (size_t i = 0; i < BATCH; i++)
             check(verdicts[i] == VIDI_NEW && marks[i] == first + i + 1, "URL %llu has mark %llu",
                   (unsigned long long)(first + i), (unsigned long long)marks[i]);

@@ -12,6 +12,7 @@
 #include "durable/durable_cases.h"
 #include "store/file.h"
 #include "store/guard.h"
+#include "support/access.h"
 #include "support/runner.h"
 #include "support/streams.h"
 
@@ -133,7 +134,7 @@ static int write_all(const vidi_set *set)
 {
     test_stream stream = {0};
     vidi_set *copy;
-    int result = vidi_write(set, test_stream_sink, &stream);
+    int result = vidi_write(set, test_stream_sink, &stream, 0);
     assert_int_equal(test_stream_read(&stream, &copy, stream.size, NULL) == VIDI_OK, result == VIDI_OK);
     vidi_close(copy);
     test_stream_free(&stream);
@@ -146,7 +147,7 @@ static int merge_from(const vidi_set *set)
     vidi_set *into;
     options.like = set;
     must(vidi_create(&into, &options));
-    int result = vidi_merge(into, set);
+    int result = vidi_merge(into, set, 0);
     vidi_close(into);
     return result;
 }
@@ -234,7 +235,7 @@ static void a_snapshot_truncated_while_it_is_opened_is_an_error(void **state)
     opening = &at;
     system.map = map_and_cut;
     vidi__system_now = &system;
-    int result = vidi_open(&set, at.copy, VIDI_READ_ONLY);
+    int result = test_open(&set, at.copy, VIDI_READ_ONLY);
     vidi__system_now = &vidi__system_real;
     check(result == VIDI_EIO && !set, "%d: %s", result, vidi_message());
     home_end(&at);

@@ -21,7 +21,7 @@ static int open_with_manifest(home *at, const unsigned char *manifest, uint64_t 
     test_folder_copy(at->path, at->copy);
     FILE *file = fopen(path, "wb");
     assert_true(file && fwrite(manifest, 1, WHOLE, file) == WHOLE && fclose(file) == 0);
-    int code = vidi_open(&set, at->copy, 0);
+    int code = vidi_open(&set, at->copy, NULL);
     if (code < 0)
         return code;
     must(vidi_recovered(set, &found));

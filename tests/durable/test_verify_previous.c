@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "support/access.h"
 #include "support/check.h"
 #include "support/scratch.h"
 #include "vidi/vidi.h"
@@ -26,7 +27,7 @@ static void make_set(const char *path)
 static int verify(const char *path, unsigned flags)
 {
     vidi_set *set;
-    int code = vidi_open(&set, path, VIDI_READ_ONLY | flags);
+    int code = test_open(&set, path, VIDI_READ_ONLY | flags);
     if (code == VIDI_OK)
         code = vidi_verify(set);
     vidi_close(set);

@@ -89,7 +89,7 @@ static void add_singly(vidi_set *set, chunk *of)
 static void add_together(vidi_set *set, chunk *of)
 {
     memset(of->verdicts, 77, sizeof of->verdicts);
-    int result = vidi_add_batch(set, of->batch.urls, of->batch.n, of->verdicts);
+    int result = vidi_add_batch(set, of->batch.urls, of->batch.n, of->verdicts, NULL);
     check(result == VIDI_OK, "vidi_add_batch: %d, %s", result, vidi_message());
 }
 
@@ -372,12 +372,12 @@ static void a_batch_of_one_url_many_times_has_one_new(void **state)
     for (size_t i = 0; i < 200; i++) {
         urls[i] = test_str("http://example.org/again");
     }
-    assert_int_equal(vidi_add_batch(set, urls, 200, verdicts), VIDI_OK);
+    assert_int_equal(vidi_add_batch(set, urls, 200, verdicts, NULL), VIDI_OK);
     assert_int_equal(verdicts[0], VIDI_NEW);
     for (size_t i = 1; i < 200; i++) {
         assert_int_equal(verdicts[i], VIDI_SEEN);
     }
-    assert_int_equal(vidi_add_batch(set, NULL, 0, NULL), VIDI_OK);
+    assert_int_equal(vidi_add_batch(set, NULL, 0, NULL, NULL), VIDI_OK);
     vidi_close(set);
 }
 

@@ -309,7 +309,7 @@ static void a_batch_ends_stages_where_single_adds_do(void **state)
         choose(&some, &random, &next);
         for (size_t i = 0; i < some.n; i++)
             some.singly[i] = (uint8_t)vidi_add(one, some.urls[i]);
-        assert_int_equal(vidi_add_batch(other, some.urls, some.n, some.verdicts), VIDI_OK);
+        assert_int_equal(vidi_add_batch(other, some.urls, some.n, some.verdicts, NULL), VIDI_OK);
         assert_memory_equal(some.verdicts, some.singly, some.n);
         assert_int_equal(vidi_has_batch(other, some.urls, some.n, some.verdicts), VIDI_OK);
         for (size_t i = 0; i < some.n; i++)
@@ -357,16 +357,16 @@ static void each_url_of_a_failed_batch_is_answered_or_untouched(void **state)
     for (unsigned round = 0; next < (strstr(params, "growth=1,") ? 1500 : 5000); round++) {
         choose(&some, &random, &next);
         test_allocator_fail(&allocator, 1 + round % 3, true);
-        int code = vidi_add_batch(set, some.urls, some.n, some.verdicts);
+        int code = vidi_add_batch(set, some.urls, some.n, some.verdicts, NULL);
         test_allocator_fail(&allocator, 0, false);
         failed += code < 0;
         check_after_failure(set, without, &some);
         memcpy(some.singly, some.verdicts, some.n);
-        assert_int_equal(vidi_add_batch(set, some.urls, some.n, some.verdicts), VIDI_OK);
+        assert_int_equal(vidi_add_batch(set, some.urls, some.n, some.verdicts, NULL), VIDI_OK);
         for (size_t i = 0; i < some.n; i++)
             if (some.singly[i] == VIDI_NEW)
                 assert_int_equal(some.verdicts[i], VIDI_SEEN);
-        assert_int_equal(vidi_add_batch(without, some.urls, some.n, some.verdicts), VIDI_OK);
+        assert_int_equal(vidi_add_batch(without, some.urls, some.n, some.verdicts, NULL), VIDI_OK);
         if (test_stat(set).count != test_stat(without).count)
             break; /* an order of adds of its own may lead to another false "seen" */
     }
@@ -427,7 +427,7 @@ static void sets_with_stages_do_not_merge(void **state)
 {
     (void)state;
     vidi_set *one = make("ends=count", 10, 0.01), *other = make("ends=count", 10, 0.01);
-    assert_int_equal(vidi_merge(one, other), VIDI_ECANNOT);
+    assert_int_equal(vidi_merge(one, other, 0), VIDI_ECANNOT);
     vidi_close(one);
     vidi_close(other);
 }

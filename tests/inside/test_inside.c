@@ -56,7 +56,7 @@ static void filters_answer_as_their_set(void **state)
         vidi__inside_filter *filter;
         vidi_set *set = make_set(recipe.kind = kinds[i], "");
         check(vidi__inside_filter_make(&filter, &recipe) == VIDI_OK, "%s: %s", kinds[i], vidi_message());
-        assert_int_equal(vidi_add_batch(set, urls.urls, URLS / 2, of_set), VIDI_OK);
+        assert_int_equal(vidi_add_batch(set, urls.urls, URLS / 2, of_set, NULL), VIDI_OK);
         assert_int_equal(vidi__inside_filter_add(filter, hashes, URLS / 2, of_filter), VIDI_OK);
         assert_int_equal(vidi_has_batch(set, urls.urls + URLS / 2, URLS / 2, of_set + URLS / 2), VIDI_OK);
         assert_int_equal(vidi__inside_filter_has(filter, hashes + URLS / 2, URLS / 2, of_filter + URLS / 2), VIDI_OK);
@@ -94,7 +94,7 @@ static void values_answer_as_a_classic_set(void **state)
     (void)state;
     assert_int_equal(vidi__inside_bloom_make(&filter, params, URLS, &seed), VIDI_OK);
     assert_int_equal(vidi__inside_bloom_make(&one_by_one, params, URLS, &seed), VIDI_OK);
-    assert_int_equal(vidi_add_batch(set, urls.urls, URLS, of_set), VIDI_OK);
+    assert_int_equal(vidi_add_batch(set, urls.urls, URLS, of_set, NULL), VIDI_OK);
     vidi__inside_bloom_hash(filter, urls.urls, URLS, values);
     vidi__inside_bloom_insert(filter, values, URLS, seen);
     for (size_t i = 0; i < URLS; i++) {

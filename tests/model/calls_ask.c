@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/world.h"
+#include "support/access.h"
 
 static void adopt_asked(model_world *world)
 {
@@ -170,12 +171,12 @@ void model_call_read_beside(model_world *world)
     model_close_reader(world);
     access.invalid = world->config.invalid;
     access.flags = VIDI_READ_ONLY | (model_chance(world, 30) ? VIDI_NO_MAP : 0);
-    int code = MODEL_CALL(world, vidi_open_with(&world->reader, world->folder.path, &access));
+    int code = MODEL_CALL(world, vidi_open(&world->reader, world->folder.path, &access));
     if (world->incident.killed) { /* it was the reader that died; its files do no harm */
         model_close_reader(world);
         return;
     }
-    model_check_excuse(world, "vidi_open_with", code);
+    model_check_excuse(world, "vidi_open", code);
     if (code == VIDI_OK)
         model_look(world, world->reader, "a reader", world->reader_saw, times);
 }
@@ -183,7 +184,7 @@ void model_call_read_beside(model_world *world)
 /* Growth ahead of time, and hints. */
 void model_call_tend(model_world *world)
 {
-    int code = model_chance(world, 50) ? MODEL_CALL(world, vidi_step(world->set, model_below(world, 100000)))
+    int code = model_chance(world, 50) ? MODEL_CALL(world, test_step(world->set, model_below(world, 100000)))
                                        : MODEL_CALL(world, vidi_expect(world->set, model_below(world, 5000)));
     if (!world->incident.killed && code < 0)
         model_check_excuse(world, "vidi_step or vidi_expect", code);

@@ -213,8 +213,8 @@ void model_call_add_batch(model_world *world)
     say_urls(world, &of);
     expect_adds(world, &of);
     bool marked = model_chance(world, 50);
-    int code = marked ? MODEL_CALL(world, vidi_add_batch_marked(world->set, of.texts, of.n, of.verdicts, of.marks))
-                      : MODEL_CALL(world, vidi_add_batch(world->set, of.texts, of.n, of.verdicts));
+    int code = marked ? MODEL_CALL(world, vidi_add_batch(world->set, of.texts, of.n, of.verdicts, of.marks))
+                      : MODEL_CALL(world, vidi_add_batch(world->set, of.texts, of.n, of.verdicts, NULL));
     if (world->incident.killed)
         return;
     model_check_excuse(world, "vidi_add_batch", code);
@@ -269,8 +269,8 @@ void model_call_add_digests(model_world *world)
     memcpy(of.verdicts, world->digest_verdicts, sizeof world->digest_verdicts);
     say_urls(world, &of);
     if (world->digest_epoch != world->truth.epoch) {
-        int code =
-            MODEL_CALL(world, vidi_add_digests(world->set, world->digest_epoch, world->digests, of.n, of.verdicts));
+        int code = MODEL_CALL(
+            world, vidi_add_digests(world->set, world->digest_epoch, world->digests, of.n, of.verdicts, NULL));
         model_check(world, world->incident.killed || code == VIDI_ECANNOT || model_is_excused(world, code),
                     "digests of another epoch: %d", code);
         model_check(world, memcmp(of.verdicts, world->digest_verdicts, of.n) == 0, "their verdicts have changed");
@@ -288,9 +288,8 @@ void model_call_add_digests(model_world *world)
     expect_adds(world, &of);
     uint64_t epoch = world->digest_epoch;
     bool marked = model_chance(world, 50);
-    int code = marked
-                   ? MODEL_CALL(world, vidi_add_digests_marked(world->set, epoch, digests, of.n, of.verdicts, of.marks))
-                   : MODEL_CALL(world, vidi_add_digests(world->set, epoch, digests, of.n, of.verdicts));
+    int code = marked ? MODEL_CALL(world, vidi_add_digests(world->set, epoch, digests, of.n, of.verdicts, of.marks))
+                      : MODEL_CALL(world, vidi_add_digests(world->set, epoch, digests, of.n, of.verdicts, NULL));
     if (world->incident.killed)
         return;
     model_check_excuse(world, "vidi_add_digests", code);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/views.h"
+#include "support/access.h"
 #include "support/cases.h"
 #include "support/streams.h"
 
@@ -145,7 +146,7 @@ static void reopen_source(model_world *world, source *from, const char *path)
     access.invalid = world->config.invalid;
     access.flags = VIDI_READ_ONLY | (model_chance(world, 30) ? VIDI_NO_MAP : 0);
     vidi_close(from->set);
-    int code = vidi_open_with(&from->set, path, &access);
+    int code = vidi_open(&from->set, path, &access);
     model_check(world, code == VIDI_OK, "another set, opened again: %s", vidi_message());
 }
 
@@ -190,8 +191,8 @@ static void merge(model_world *world, const source *from)
         model_truth_push(&world->truth, from->urls[i], false, MODEL_GHOST);
     unsigned flags = model_chance(world, 50) ? VIDI_MERGE_FORCE : 0;
     world->merged = true; /* even if the process dies on the way */
-    int code = flags ? MODEL_CALL(world, vidi_merge_with(world->set, from->set, flags))
-                     : MODEL_CALL(world, vidi_merge(world->set, from->set));
+    int code = flags ? MODEL_CALL(world, vidi_merge(world->set, from->set, flags))
+                     : MODEL_CALL(world, vidi_merge(world->set, from->set, 0));
     if (world->incident.killed)
         return;
     if (code == VIDI_ERATE && !flags && !world->config.kind->keeps_urls) {
@@ -211,7 +212,7 @@ static void merge(model_world *world, const source *from)
                 "%g and %g expected losses become %g", lost, theirs, sum);
     if (world->truth.stores_every_add || !model_chance(world, 30))
         return;
-    code = vidi_merge(world->set, from->set);
+    code = vidi_merge(world->set, from->set, 0);
     model_check_excuse(world, "vidi_merge again", code);
     world->counters.lost = lost_of(world->set, &again);
     model_check(world, code < 0 || again == count, "merging the same set again makes %d URLs of %d", (int)again,
@@ -242,7 +243,7 @@ void model_call_merge(model_world *world)
 void model_call_write(model_world *world)
 {
     test_stream stream = {.fail_at = model_chance(world, 50) ? 1 + model_below(world, 3) : 0};
-    int code = MODEL_CALL(world, vidi_write(world->set, test_stream_sink, &stream));
+    int code = MODEL_CALL(world, vidi_write(world->set, test_stream_sink, &stream, 0));
     bool failed = stream.fail_at && stream.calls >= stream.fail_at;
     if (!world->incident.killed && !(failed && code == VIDI_EIO))
         model_check_excuse(world, "vidi_write", code);
@@ -266,7 +267,7 @@ void model_call_read(model_world *world)
     vidi_access access = VIDI_ACCESS_INIT;
     access.invalid = world->config.invalid;
     world->incident = (model_incident){0};
-    int code = vidi_write(world->set, test_stream_sink, &stream);
+    int code = vidi_write(world->set, test_stream_sink, &stream, 0);
     model_check_excuse(world, "vidi_write", code);
     test_scratch_empty(&world->other);
     access.allocator = &world->allocator.hook;
@@ -283,7 +284,7 @@ void model_call_read(model_world *world)
     if (code < 0)
         return;
     check_read(world, set, "what was read into a folder");
-    code = vidi_open(&set, world->other.path, VIDI_READ_ONLY);
+    code = test_open(&set, world->other.path, VIDI_READ_ONLY);
     model_check(world, code == VIDI_OK, "what was read into a folder: %s", vidi_message());
     vidi_close(set);
 }
@@ -338,7 +339,7 @@ void model_call_open_wrongly(model_world *world)
     options.path = world->folder.path;
     switch (model_below(world, 5)) {
     case 0:
-        check_refusal(world, "opening twice", set, MODEL_CALL(world, vidi_open(&set, world->folder.path, 0)),
+        check_refusal(world, "opening twice", set, MODEL_CALL(world, vidi_open(&set, world->folder.path, NULL)),
                       VIDI_EBUSY);
         break;
     case 1:
@@ -351,7 +352,7 @@ void model_call_open_wrongly(model_world *world)
         make_in_foreign_folder(world);
         break;
     default:
-        check_refusal(world, "opening nothing", set, MODEL_CALL(world, vidi_open(&set, world->other.path, 0)),
+        check_refusal(world, "opening nothing", set, MODEL_CALL(world, vidi_open(&set, world->other.path, NULL)),
                       VIDI_EABSENT);
     }
 }

@@ -101,7 +101,7 @@ static int open_at(const model_world *world, vidi_set **set, const char *path, u
     access.invalid = world->config.invalid;
     access.sync = world->config.sync;
     access.flags = flags | (world->config.manual && !(flags & VIDI_READ_ONLY) ? VIDI_MANUAL_COMMIT : 0);
-    return vidi_open_with(set, path, &access);
+    return vidi_open(set, path, &access);
 }
 
 /* What a reader writes is what it sees. A mapped one refuses if its log is not empty. */
@@ -112,7 +112,7 @@ static void compare_copied(model_world *world, const vidi_set *reader, const mod
     vidi_set *read;
     vidi_access access = VIDI_ACCESS_INIT;
     access.invalid = world->config.invalid;
-    int code = vidi_write(reader, test_stream_sink, &stream);
+    int code = vidi_write(reader, test_stream_sink, &stream, 0);
     if (code != VIDI_ECANNOT || !may_refuse) {
         model_check(world, code == VIDI_OK, "%s: vidi_write: %d, %s", how, code, vidi_message());
         code = test_stream_read(&stream, &read, stream.size, &access);

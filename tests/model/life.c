@@ -132,7 +132,7 @@ static int make_or_open(model_world *world, bool make)
         return MODEL_CALL(world, vidi_create(&world->set, &options));
     if (!world->created || model_chance(world, 30))
         return MODEL_CALL(world, vidi_open_or_create(&world->set, &options));
-    return MODEL_CALL(world, vidi_open_with(&world->set, world->folder.path, &access));
+    return MODEL_CALL(world, vidi_open(&world->set, world->folder.path, &access));
 }
 
 static void heal(model_world *world)

@@ -238,7 +238,7 @@ void model_compare_written(model_world *world)
     vidi_access access = VIDI_ACCESS_INIT;
     access.invalid = world->config.invalid;
     world->incident = (model_incident){0};
-    int code = vidi_write(world->set, test_stream_sink, &stream);
+    int code = vidi_write(world->set, test_stream_sink, &stream, 0);
     if (code < 0) {
         model_check_excuse(world, "vidi_write", code);
     } else {

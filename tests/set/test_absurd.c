@@ -412,22 +412,22 @@ static void null_pointers_are_errors(void **state)
     assert_int_equal(vidi_add(set, none), VIDI_EARGUMENT);
     assert_int_equal(vidi_has(NULL, url), VIDI_EARGUMENT);
     assert_int_equal(vidi_has(set, none), VIDI_EARGUMENT);
-    assert_int_equal(vidi_add_batch(NULL, &url, 1, &verdict), VIDI_EARGUMENT);
-    assert_int_equal(vidi_add_batch(set, NULL, 1, &verdict), VIDI_EARGUMENT);
-    assert_int_equal(vidi_add_batch(set, &url, 1, NULL), VIDI_EARGUMENT);
+    assert_int_equal(vidi_add_batch(NULL, &url, 1, &verdict, NULL), VIDI_EARGUMENT);
+    assert_int_equal(vidi_add_batch(set, NULL, 1, &verdict, NULL), VIDI_EARGUMENT);
+    assert_int_equal(vidi_add_batch(set, &url, 1, NULL, NULL), VIDI_EARGUMENT);
     assert_int_equal(vidi_has_batch(set, NULL, 1, &verdict), VIDI_EARGUMENT);
     assert_int_equal(vidi_has_batch(set, &url, 1, NULL), VIDI_EARGUMENT);
-    assert_true(vidi_add_batch(set, &none, 1, &verdict) < 0);
+    assert_true(vidi_add_batch(set, &none, 1, &verdict, NULL) < 0);
     assert_int_equal(verdict, VIDI_UNTRIED);
     assert_true(vidi_remove(set, none) < 0 && vidi_remove(NULL, url) < 0);
     assert_true(vidi_count(set, url, NULL) < 0 && vidi_count(NULL, url, &times) < 0);
     assert_true(vidi_rotate(NULL, NULL) < 0 && vidi_has_previous(NULL, url) < 0 && vidi_drop_previous(NULL) < 0);
-    assert_true(vidi_merge(NULL, set) < 0 && vidi_merge(set, NULL) < 0);
+    assert_true(vidi_merge(NULL, set, 0) < 0 && vidi_merge(set, NULL, 0) < 0);
     assert_true(vidi_iterate(NULL, visit, NULL) < 0 && vidi_iterate(set, NULL, NULL) < 0);
-    assert_true(vidi_step(NULL, 1) < 0);
+    assert_true(test_step(NULL, 1) < 0);
     assert_true(vidi_stat(NULL, &stats) < 0 && vidi_stat(set, NULL) < 0);
     assert_true(vidi_epoch_stat(NULL, 0, &epoch) < 0 && vidi_epoch_stat(set, 0, NULL) < 0);
-    assert_true(vidi_write(NULL, test_stream_sink, NULL) < 0 && vidi_write(set, NULL, NULL) < 0);
+    assert_true(vidi_write(NULL, test_stream_sink, NULL, 0) < 0 && vidi_write(set, NULL, NULL, 0) < 0);
     assert_true(vidi_read(NULL, test_stream_source, NULL, 0, NULL, NULL) < 0);
     assert_true(vidi_kind(0, NULL) < 0 && vidi_plan(NULL, NULL, NULL) < 0);
     assert_true(vidi_decide(NULL, 1, NULL) < 0);
@@ -442,7 +442,7 @@ static void a_bad_url_in_a_batch_leaves_no_trace(void **state)
     vidi_set *set = test_case_set(*state, 100, 4, NULL);
     vidi_str urls[3] = {test_str("http://a.example/"), {NULL, 9}, test_str("http://b.example/")};
     uint8_t verdicts[3] = {9, 9, 9};
-    assert_int_equal(vidi_add_batch(set, urls, 3, verdicts), VIDI_EARGUMENT);
+    assert_int_equal(vidi_add_batch(set, urls, 3, verdicts, NULL), VIDI_EARGUMENT);
     assert_int_equal(verdicts[1], VIDI_UNTRIED);
     for (size_t i = 0; i < 3; i += 2) {
         assert_true(verdicts[i] == VIDI_UNTRIED || verdicts[i] == VIDI_NEW);

@@ -71,7 +71,7 @@ static void victims_close(victims *v)
 
 static void must_add(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
 {
-    int result = set ? vidi_add_batch(set, urls, n, verdicts) : VIDI_OK;
+    int result = set ? vidi_add_batch(set, urls, n, verdicts, NULL) : VIDI_OK;
     check(result == VIDI_OK, "vidi_add_batch: %d, %s", result, vidi_message());
 }
 

@@ -94,7 +94,7 @@ static void send(hunt *h, enum arm arm, double change[PREY])
         h->all[h->n].serial = (uint32_t)h->n;
         urls[i] = url_of(&h->all[h->n], room[i]);
     }
-    assert_int_equal(vidi_add_batch(h->set, urls, GROUP, h->verdicts + first), VIDI_OK);
+    assert_int_equal(vidi_add_batch(h->set, urls, GROUP, h->verdicts + first, NULL), VIDI_OK);
     vidi_stats after = test_stat(h->set);
     change[SEEN] = (double)(after.answered_seen - before.answered_seen);
     change[FILL] = after.fill - before.fill;
@@ -193,7 +193,7 @@ static void add_the_new(vidi_set *set, const hunt *h)
             n++;
         }
         if (n == GROUP || i + 1 == h->n) {
-            assert_int_equal(vidi_add_batch(set, urls, n, verdicts), VIDI_OK);
+            assert_int_equal(vidi_add_batch(set, urls, n, verdicts, NULL), VIDI_OK);
             n = 0;
         }
     }
@@ -276,7 +276,7 @@ static uint64_t add_column(vidi_set *set, uint32_t variant, uint64_t first, uint
         n = end - first < 256 ? end - first : 256;
         for (uint64_t i = 0; i < n; i++)
             b->urls[i] = column_url(b->arena[i], variant, first + i);
-        assert_int_equal(vidi_add_batch(set, b->urls, n, b->verdicts), VIDI_OK);
+        assert_int_equal(vidi_add_batch(set, b->urls, n, b->verdicts, NULL), VIDI_OK);
         for (uint64_t i = 0; i < n; i++)
             if (b->verdicts[i] == VIDI_SEEN) {
                 seen++;

@@ -122,7 +122,7 @@ static void must_be_a_loop(vidi_set *batched, vidi_set *looped, const mixture *m
     for (int round = 0; round < 3; round++) {
         size_t n = round ? mixed->n : mixed->n / 2;
         int result = round == 1 ? vidi_has_batch(batched, mixed->urls, n, verdicts)
-                                : vidi_add_batch(batched, mixed->urls, n, verdicts);
+                                : vidi_add_batch(batched, mixed->urls, n, verdicts, NULL);
         check(result == VIDI_OK, "%d: %s", result, vidi_message());
         for (size_t i = 0; i < n; i++) {
             int alone = round == 1 ? vidi_has(looped, mixed->urls[i]) : vidi_add(looped, mixed->urls[i]);
@@ -173,7 +173,7 @@ static void check_policy(const mixture *all, size_t place, uint32_t policy)
 {
     static uint8_t verdicts[2 * CHUNK + 2];
     vidi_set *set = canon_set("fingerprint", NULL, policy);
-    int result = vidi_add_batch(set, all->urls, all->n, verdicts);
+    int result = vidi_add_batch(set, all->urls, all->n, verdicts, NULL);
     bool fails = policy == VIDI_FAIL_INVALID;
     assert_int_equal(result, fails ? VIDI_INVALID : VIDI_OK);
     for (size_t i = 0; i < all->n; i++) {

@@ -44,7 +44,7 @@ static void like_takes_the_form_over(void **state)
     access.invalid = VIDI_DROP_INVALID; /* of the handle */
     second = must_create(&options);
     must_track(first);
-    assert_int_equal(vidi_merge(second, first), VIDI_OK);
+    assert_int_equal(vidi_merge(second, first, 0), VIDI_OK);
     assert_int_equal(vidi_has(second, test_str("http://example.com/?a=1&mine=4")), VIDI_SEEN);
     assert_int_equal(vidi_rotate(second, NULL), VIDI_OK);
     vidi_close(first);
@@ -88,14 +88,14 @@ static void sets_of_different_forms_are_not_merged(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         vidi_set *one = canon_set("fingerprint", NULL, 0), *other = canon_set("fingerprint", others[i], 0);
-        assert_int_equal(vidi_merge(one, other), VIDI_EDIFFERS);
+        assert_int_equal(vidi_merge(one, other, 0), VIDI_EDIFFERS);
         check(strstr(vidi_message(), "whatwg/2,") && strstr(vidi_message(), test_stat(other).canon), "%s",
               vidi_message());
         vidi_close(one);
         vidi_close(other);
     }
     vidi_set *one = crawl_set(NULL, 0), *other = canon_set("fingerprint", "crawl,-sort", 0);
-    assert_int_equal(vidi_merge(one, other), VIDI_EDIFFERS); /* the same but for the list */
+    assert_int_equal(vidi_merge(one, other, 0), VIDI_EDIFFERS); /* the same but for the list */
     vidi_close(one);
     vidi_close(other);
 }
@@ -123,7 +123,7 @@ static void a_set_keeps_the_version_of_its_form(void **state)
             assert_int_equal(vidi_add(sets[j], test_str("http://example.com/caf\xe8")), j == 1 ? VIDI_SEEN : VIDI_NEW);
             assert_int_equal(vidi_add(sets[j], test_str("http://example.com/caf\xe9")), VIDI_SEEN);
         }
-        assert_int_equal(vidi_merge(again, copy), VIDI_OK);
+        assert_int_equal(vidi_merge(again, copy, 0), VIDI_OK);
         vidi_close(set);
         vidi_close(again);
         vidi_close(copy);
@@ -156,7 +156,7 @@ static void a_stream_brings_the_form_back(void **state)
         assert_int_equal(test_stat(again).answered_invalid, test_stat(set).answered_invalid);
         assert_int_equal(vidi_has(again, test_str("HTTP://EXAMPLE.com/a?b#d")),
                          all[i / 2] && i / 2 == 1 ? VIDI_NEW : VIDI_SEEN);
-        assert_int_equal(vidi_merge(again, set), VIDI_OK);
+        assert_int_equal(vidi_merge(again, set, 0), VIDI_OK);
         assert_int_equal(vidi_add(again, test_str("no url at all")), VIDI_NEW); /* the policy is the handle's */
         vidi_close(again);
         vidi_close(set);
@@ -343,7 +343,7 @@ static void spelling_out_allocates_nothing(void **state)
         made.access.allocator = &watch.hook;
         vidi_set *set = must_create(&made.options);
         uint64_t calls = watch.calls;
-        assert_int_equal(vidi_add_batch(set, mixed.urls, mixed.n, verdicts), VIDI_OK);
+        assert_int_equal(vidi_add_batch(set, mixed.urls, mixed.n, verdicts, NULL), VIDI_OK);
         check(watch.calls == calls, "%s: %llu allocations", all[i] ? all[i] : "whatwg",
               (unsigned long long)(watch.calls - calls));
         char *text = long_text("http://example.com/", ' ', 100000);
@@ -367,7 +367,7 @@ static uint64_t peak_of(test_allocator *watch, const char *canon, const mixture 
     vidi_set *set = must_create(&made.options);
     uint64_t before = watch->peak_bytes = test_allocator_live(watch);
     if (batched) {
-        assert_int_equal(vidi_add_batch(set, all->urls, all->n, verdicts), VIDI_OK);
+        assert_int_equal(vidi_add_batch(set, all->urls, all->n, verdicts, NULL), VIDI_OK);
     }
     for (size_t i = 0; i < all->n && !batched; i++) {
         verdicts[i] = (uint8_t)vidi_add(set, all->urls[i]);
@@ -419,7 +419,7 @@ static bool try_all(test_allocator *watch, uint64_t fail_at, const mixture *mixe
     made.access.allocator = access.allocator = &watch->hook;
     test_allocator_fail(watch, fail_at, false);
     if (vidi_create(&set, &made.options) == VIDI_OK) {
-        int result = vidi_add_batch(set, mixed->urls, mixed->n, verdicts);
+        int result = vidi_add_batch(set, mixed->urls, mixed->n, verdicts, NULL);
         for (size_t i = 0; i < mixed->n; i++) {
             check((verdicts[i] != VIDI_UNTRIED) == (vidi_has(set, mixed->urls[i]) == VIDI_SEEN) || result != VIDI_OK,
                   "URL %zu", i);
@@ -428,7 +428,7 @@ static bool try_all(test_allocator *watch, uint64_t fail_at, const mixture *mixe
         vidi_create(&twin, &options);
         options.like = NULL;
         test_stream stream = {0};
-        if (vidi_write(set, test_stream_sink, &stream) == VIDI_OK) {
+        if (vidi_write(set, test_stream_sink, &stream, 0) == VIDI_OK) {
             test_stream_read(&stream, &again, stream.size, &access);
         }
         test_stream_free(&stream);

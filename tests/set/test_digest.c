@@ -109,7 +109,7 @@ static int add_in_halves(vidi_set *set, const vidi_str *urls, size_t n, uint8_t 
         check(i < done ? verdicts[i] == VIDI_DIGESTED || verdicts[i] == VIDI_INVALID : verdicts[i] == VIDI_UNTRIED,
               "%zu: %u", i, verdicts[i]);
     if (code == VIDI_OK)
-        code = vidi_add_digests(set, epoch, digests, n, verdicts);
+        code = vidi_add_digests(set, epoch, digests, n, verdicts, NULL);
     for (size_t i = 0; i < n; i++)
         if (verdicts[i] == VIDI_DIGESTED)
             verdicts[i] = VIDI_UNTRIED; /* as vidi_add_batch would leave it */
@@ -145,7 +145,7 @@ static bool compare(const vidi_options *options, const mixture *from, size_t n, 
         can = code != VIDI_ECANNOT;
         check(!can || code == VIDI_OK, "%s: %s", options->kind, vidi_message());
         assert_int_equal(halves[at + batch], GARBAGE);
-        assert_int_equal(vidi_add_batch(a, from->urls + at, batch, whole + at), VIDI_OK);
+        assert_int_equal(vidi_add_batch(a, from->urls + at, batch, whole + at, NULL), VIDI_OK);
     }
     for (size_t i = 0; i < n && can; i++)
         check(whole[i] == halves[i], "%s %s, %s: verdict %zu is %u, in halves %u", options->kind,
@@ -231,11 +231,11 @@ static void check_place(const char *canon, uint32_t invalid, vidi_str bad, int w
     check(n == place, "%s: %zu were done, not %zu", canon, n, place);
     for (size_t i = 0; i < N; i++)
         assert_int_equal(verdicts[i], i < place ? VIDI_DIGESTED : VIDI_UNTRIED);
-    assert_int_equal(vidi_add_digests(set, epoch, digests, N, verdicts), VIDI_OK);
+    assert_int_equal(vidi_add_digests(set, epoch, digests, N, verdicts, NULL), VIDI_OK);
     for (size_t i = place; i < N; i++)
         assert_int_equal(verdicts[i], VIDI_UNTRIED); /* it has no digest, so it is left alone */
     vidi_set *other = create(&options);
-    assert_int_equal(vidi_add_batch(other, from.urls, place, again), VIDI_OK);
+    assert_int_equal(vidi_add_batch(other, from.urls, place, again, NULL), VIDI_OK);
     assert_memory_equal(verdicts, again, place);
     check_same(other, set, "up to the failure");
     vidi_close(set);
@@ -270,14 +270,14 @@ static void missing_arguments_are_refused(void **state)
     assert_int_equal(vidi_digest_batch(set, &url, 1, &digest, NULL, &epoch), VIDI_EARGUMENT);
     assert_int_equal(vidi_digest_batch(set, &url, 1, &digest, &verdict, NULL), VIDI_EARGUMENT);
     assert_int_equal(vidi_digest_batch(set, &url, 1, &digest, &verdict, &epoch), VIDI_OK);
-    assert_int_equal(vidi_add_digests(NULL, epoch, &digest, 1, &verdict), VIDI_EARGUMENT);
-    assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, NULL), VIDI_EARGUMENT);
-    assert_int_equal(vidi_add_digests(set, epoch + 1, &digest, 1, &verdict), VIDI_ECANNOT);
+    assert_int_equal(vidi_add_digests(NULL, epoch, &digest, 1, &verdict, NULL), VIDI_EARGUMENT);
+    assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, NULL, NULL), VIDI_EARGUMENT);
+    assert_int_equal(vidi_add_digests(set, epoch + 1, &digest, 1, &verdict, NULL), VIDI_ECANNOT);
     assert_int_equal(verdict, VIDI_DIGESTED); /* and can be tried again */
     assert_int_equal(vidi_has_digests(set, epoch + 1, &digest, 1, &verdict), VIDI_ECANNOT);
     assert_int_equal(verdict, VIDI_DIGESTED);
     assert_int_equal(stats_of(set).count, 0);
-    assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, &verdict), VIDI_OK);
+    assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, &verdict, NULL), VIDI_OK);
     assert_int_equal(verdict, VIDI_NEW);
     assert_int_equal(vidi_has_digests(NULL, epoch, &digest, 1, &verdict), VIDI_EARGUMENT);
     assert_int_equal(vidi_has_digests(set, epoch, NULL, 1, &verdict), VIDI_EARGUMENT);
@@ -301,7 +301,7 @@ static void digests_can_be_used_twice(void **state)
     assert_int_equal(digest_some(set, from.urls, &n, digests, verdicts, &epoch), VIDI_OK);
     for (unsigned turn = 0; turn < 3; turn++) {
         memset(verdicts, VIDI_DIGESTED, sizeof verdicts);
-        assert_int_equal(vidi_add_digests(set, epoch, digests, N, verdicts), VIDI_OK);
+        assert_int_equal(vidi_add_digests(set, epoch, digests, N, verdicts, NULL), VIDI_OK);
     }
     for (size_t i = 0; i < N; i++)
         assert_int_equal(verdicts[i], VIDI_SEEN);
@@ -328,7 +328,7 @@ static void digests_do_not_wait_for_adds(void **state)
     assert_int_equal(vidi_digest_batch(set, &url, 1, &digest, &verdict, &epoch), VIDI_OK);
     vidi__unlock(set);
     assert_int_equal(verdict, VIDI_DIGESTED);
-    assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, &verdict), VIDI_OK);
+    assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, &verdict, NULL), VIDI_OK);
     assert_int_equal(verdict, VIDI_NEW);
     vidi_close(set);
 }
@@ -349,7 +349,7 @@ static void digests_of_another_set_are_only_strange(void **state)
     (void)state;
     mix(&from, N, false);
     assert_int_equal(digest_some(other, from.urls, &n, digests, verdicts, &epoch), VIDI_OK);
-    assert_int_equal(vidi_add_digests(set, epoch, digests, N, verdicts), VIDI_OK);
+    assert_int_equal(vidi_add_digests(set, epoch, digests, N, verdicts, NULL), VIDI_OK);
     memset(verdicts, VIDI_DIGESTED, sizeof verdicts);
     assert_int_equal(vidi_has_digests(set, epoch, digests, N, verdicts), VIDI_OK);
     for (size_t i = 0; i < N; i++) {
@@ -508,7 +508,7 @@ static void keep_in_folder(const char *kind, const char *params, uint32_t flags,
     for (size_t at = 0, batch; at < N; at += batch) {
         batch = N - at < 1700 ? N - at : 1700;
         check(add_in_halves(work.set, from.urls + at, batch, verdicts + at) == VIDI_OK, "%s", vidi_message());
-        assert_int_equal(vidi_add_batch(other, from.urls + at, batch, wanted + at), VIDI_OK);
+        assert_int_equal(vidi_add_batch(other, from.urls + at, batch, wanted + at, NULL), VIDI_OK);
         if (at % 5100 == 0)
             assert_int_equal(vidi_commit(work.set), VIDI_OK);
     }
@@ -523,7 +523,7 @@ static void keep_in_folder(const char *kind, const char *params, uint32_t flags,
     assert_int_equal(x.answered_seen, y.answered_seen);
     assert_int_equal(x.answered_invalid, y.answered_invalid);
     vidi_close(work.set);
-    check(vidi_open(&reader, path, VIDI_READ_ONLY) == VIDI_OK, "%s", vidi_message());
+    check(test_open(&reader, path, VIDI_READ_ONLY) == VIDI_OK, "%s", vidi_message());
     for (size_t i = 0; i < N; i++)
         if (verdicts[i] == VIDI_NEW)
             check(vidi_has(reader, from.urls[i]) == VIDI_SEEN, "URL %zu is lost", i);

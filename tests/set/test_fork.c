@@ -55,7 +55,7 @@ static int write_file(void *context, const void *data, size_t size)
 /* What the child does; nothing of cmocka's. */
 static int save(vidi_set *set, FILE *file)
 {
-    int code = vidi_write(set, write_file, file);
+    int code = vidi_write(set, write_file, file, 0);
     vidi_close(set);
     return code != VIDI_OK || fflush(file) != 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "support/access.h"
 #include "support/alloc.h"
 #include "support/check.h"
 #include "support/env.h"
@@ -156,11 +157,11 @@ static void use_everything(vidi_set *set, vidi_set *twin)
     vidi_has(set, url_at(room, 3, 1));
     vidi_remove(set, url_at(room, 3, 0));
     vidi_count(set, url_at(room, 3, 1), &number);
-    vidi_merge(twin, set);
+    vidi_merge(twin, set, 0);
     vidi_iterate(set, nothing_wrong, &number);
-    vidi_step(set, 1000000);
+    test_step(set, 1000000);
     vidi_stat(set, &stats);
-    vidi_write(set, swallow, &number);
+    vidi_write(set, swallow, &number, 0);
     assert_int_equal(vidi_rotate(set, NULL), VIDI_OK);
     assert_int_equal(add_range(set, 3, 0, 1500, NULL), VIDI_OK);
     vidi_has_previous(set, url_at(room, 3, 1));
@@ -285,7 +286,7 @@ static void a_batch_at_the_limit_is_done_or_untried(void **state)
     for (uint64_t at = 0; at < N && !untried; at += PART) {
         test_batch_fill(&batch, test_url, 6, at, PART);
         uint64_t before = test_stat(set).answered_new;
-        int result = vidi_add_batch(set, batch.urls, PART, verdicts);
+        int result = vidi_add_batch(set, batch.urls, PART, verdicts, NULL);
         uint64_t fresh = 0;
         for (size_t i = 0; i < PART; i++) {
             assert_in_range(verdicts[i], VIDI_UNTRIED, VIDI_SEEN);
@@ -415,7 +416,7 @@ static void batches_survive_any_refusal(void **state)
         memcpy(left, batch.urls, sizeof left);
         for (uint64_t fail = 1; n; fail++) {
             test_allocator_fail(&allocator, fail, false);
-            int result = vidi_add_batch(set, left, n, verdicts);
+            int result = vidi_add_batch(set, left, n, verdicts, NULL);
             test_allocator_fail(&allocator, 0, false);
             size_t untried = 0;
             for (size_t i = 0; i < n; i++) {
@@ -472,7 +473,7 @@ static void writing_survives_any_refusal(void **state)
         uint64_t size = 0;
         uint64_t live = test_allocator_live(&allocator);
         test_allocator_fail(&allocator, n, false);
-        result = vidi_write(set, swallow, &size);
+        result = vidi_write(set, swallow, &size, 0);
         test_allocator_fail(&allocator, 0, false);
         check(result == VIDI_OK || result == VIDI_EMEMORY, "%d: %s", result, vidi_message());
         assert_int_equal(test_allocator_live(&allocator), live);
@@ -526,7 +527,7 @@ static void merging_survives_any_refusal(void **state)
     assert_int_equal(add_range(from, 15, N / 4, N - N / 4, held), VIDI_OK);
     for (uint64_t n = 1; result != VIDI_OK; n++) {
         test_allocator_fail(&allocator, n, false);
-        result = vidi_merge(into, from);
+        result = vidi_merge(into, from, 0);
         test_allocator_fail(&allocator, 0, false);
         check(result == VIDI_OK || result == VIDI_EMEMORY, "%d: %s", result, vidi_message());
         assert_true(n < 10000);

@@ -319,7 +319,7 @@ static void a_commit_in_pieces_is_quiet(void **state)
         access.flags = VIDI_MANUAL_COMMIT;
         access.allocator = &allocator.hook;
         assert_int_equal(vidi_create(&set, &options), VIDI_OK);
-        assert_int_equal(vidi_add_batch(set, batch.urls, N, verdicts), VIDI_OK);
+        assert_int_equal(vidi_add_batch(set, batch.urls, N, verdicts, NULL), VIDI_OK);
         plant();
         test_allocator_fail(&allocator, n, false);
         int result = vidi_commit(set);
@@ -376,7 +376,7 @@ static void invalid_is_told(void **state)
         told(vidi_count(set, bad, &times));
         told(vidi_has_previous(set, bad));
         if (access.invalid == VIDI_FAIL_INVALID) {
-            told(vidi_add_batch(set, both, 2, verdicts));
+            told(vidi_add_batch(set, both, 2, verdicts, NULL));
             told(vidi_has_batch(set, both, 2, verdicts));
             told(vidi_digest_batch(set, both, 2, digests, verdicts, &epoch));
         }

@@ -69,7 +69,7 @@ static void ask(const vidi_set *set, counter_batch *batch, uint32_t number, cons
 
 static void add(vidi_set *set, counter_batch *batch)
 {
-    int result = vidi_add_batch(set, batch->urls, COUNTER_BATCH, batch->verdicts);
+    int result = vidi_add_batch(set, batch->urls, COUNTER_BATCH, batch->verdicts, NULL);
     check(result == VIDI_OK, "vidi_add_batch: %d, %s", result, vidi_message());
 }
 

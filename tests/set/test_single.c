@@ -97,7 +97,7 @@ static void one_at_a_time_is_as_a_batch(void **state)
     for (size_t v = 0; v < VIDI__COUNT(variants); v++) {
         vidi_set *one = make_set(*state, &variants[v]), *all = make_set(*state, &variants[v]);
         for (size_t i = 0; i < LINES; i += PART)
-            assert_int_equal(vidi_add_batch(all, lines.list + i, PART, verdicts + i), VIDI_OK);
+            assert_int_equal(vidi_add_batch(all, lines.list + i, PART, verdicts + i, NULL), VIDI_OK);
         for (size_t i = 0; i < LINES; i++)
             check(vidi_add(one, lines.list[i]) == verdicts[i], "line %zu <%.*s> of variant %zu", i,
                   (int)lines.list[i].len, lines.list[i].ptr, v);
@@ -137,7 +137,7 @@ static void expected_losses_do_not_depend_on_the_size_of_batches(void **state)
     test_batch_init(&batch, PART);
     for (uint64_t at = 0; at < URLS; at += PART) {
         test_batch_fill(&batch, test_url, SEED, at, PART);
-        assert_int_equal(vidi_add_batch(all, batch.urls, PART, verdicts), VIDI_OK);
+        assert_int_equal(vidi_add_batch(all, batch.urls, PART, verdicts, NULL), VIDI_OK);
         for (size_t i = 0; i < PART; i++)
             assert_true(vidi_add(one, batch.urls[i]) > 0);
     }

@@ -225,7 +225,7 @@ static void tables_of_all_sizes_merge(void **state)
             vidi_set *into = set_with(NULL, 9, 0, NULL), *from = set_with(NULL, 9, 0, NULL);
             add_range(into, 0, sizes[i]);
             add_range(from, 0, sizes[j]);
-            assert_int_equal(vidi_merge(into, from), VIDI_OK);
+            assert_int_equal(vidi_merge(into, from, 0), VIDI_OK);
             assert_int_equal(test_stat(into).count, more);
             assert_int_equal(is_concurrent(into), more > 100000);
             must_hold(into, more);

@@ -132,7 +132,7 @@ static void can_tells_the_truth(void **state)
     assert_int_equal(vidi_count(set, url, &times), can & VIDI_CAN_COUNT ? VIDI_OK : VIDI_ECANNOT);
     assert_true(!(can & VIDI_CAN_COUNT) || times == 1);
     assert_int_equal(vidi_iterate(set, stop_at_once, NULL), can & VIDI_CAN_ITERATE ? 7 : VIDI_ECANNOT);
-    assert_int_equal(vidi_merge(other, set), can & VIDI_CAN_MERGE ? VIDI_OK : VIDI_ECANNOT);
+    assert_int_equal(vidi_merge(other, set, 0), can & VIDI_CAN_MERGE ? VIDI_OK : VIDI_ECANNOT);
     assert_int_equal(vidi_has(other, url), can & VIDI_CAN_MERGE ? VIDI_SEEN : VIDI_NEW);
     assert_int_equal(vidi_remove(set, url), can & VIDI_CAN_DELETE ? VIDI_OK : VIDI_ECANNOT);
     assert_int_equal(vidi_has(set, url), can & VIDI_CAN_DELETE ? VIDI_NEW : VIDI_SEEN);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/access.h"
 #include "support/alloc.h"
 #include "support/cases.h"
 #include "support/check.h"
@@ -95,8 +96,8 @@ static void must_answer_alike(vidi_set *set, vidi_set *right, uint64_t first, ui
         assert_int_equal(vidi_has_batch(set, urls.urls, PART, mine), VIDI_OK);
         assert_int_equal(vidi_has_batch(right, urls.urls, PART, theirs), VIDI_OK);
         assert_memory_equal(mine, theirs, PART);
-        assert_int_equal(vidi_add_batch(set, urls.urls, PART, mine), VIDI_OK);
-        assert_int_equal(vidi_add_batch(right, urls.urls, PART, theirs), VIDI_OK);
+        assert_int_equal(vidi_add_batch(set, urls.urls, PART, mine, NULL), VIDI_OK);
+        assert_int_equal(vidi_add_batch(right, urls.urls, PART, theirs, NULL), VIDI_OK);
         assert_memory_equal(mine, theirs, PART);
     }
     test_batch_free(&urls);
@@ -125,8 +126,8 @@ static void answers_are_those_of_any_set(void **state)
     other = set_for(which, capacity, VIDI_TOUCH_LATER, NULL, 0);
     must_answer_alike(other, right, 500, 1500);
     if (test_stat(set).can & VIDI_CAN_MERGE) {
-        assert_int_equal(vidi_merge(right, set), VIDI_OK);
-        assert_int_equal(vidi_merge(other, read), VIDI_OK);
+        assert_int_equal(vidi_merge(right, set, 0), VIDI_OK);
+        assert_int_equal(vidi_merge(other, read, 0), VIDI_OK);
         must_answer_alike(other, right, 0, 2500);
     }
     vidi_close(set);
@@ -146,7 +147,7 @@ static vidi_set *moved(const vidi_set *set)
     do {
         test_stream piece = {0};
         assert_int_equal(vidi_piece_write(set, &cursor, 65536, test_stream_sink, &piece), VIDI_OK);
-        int code = vidi_piece_read(&copy, piece.data, piece.size, &later);
+        int code = test_piece_read(&copy, piece.data, piece.size, &later);
         check(code >= 0, "%d: %s", code, vidi_message());
         test_stream_free(&piece);
     } while (cursor);
@@ -229,15 +230,15 @@ static void a_step_touches_the_rest(void **state)
     vidi_set *set = set_for(*state, 20000000, VIDI_TOUCH_LATER, &watch.hook, 0);
     assert_int_equal(vidi_add(set, url_at(room, 0)), VIDI_NEW);
     vidi_stats before = test_stat(set);
-    assert_int_equal(vidi_step(set, 0), 1);
+    assert_int_equal(test_step(set, 0), 1);
     assert_int_equal(test_stat(set).memory_bytes, before.memory_bytes);
     test_allocator_fail(&watch, 1, false);
-    assert_int_equal(vidi_step(set, 1000000), VIDI_EMEMORY);
+    assert_int_equal(test_step(set, 1000000), VIDI_EMEMORY);
     test_allocator_fail(&watch, 0, false);
     assert_int_equal(test_stat(set).memory_bytes, before.memory_bytes);
-    while (vidi_step(set, 1000) == 1)
+    while (test_step(set, 1000) == 1)
         ;
-    assert_int_equal(vidi_step(set, 1000), 0);
+    assert_int_equal(test_step(set, 1000), 0);
     assert_true(test_stat(set).memory_bytes > before.memory_bytes);
     assert_true(test_stat(set).fp_now == before.fp_now);
     uint64_t bytes = test_stat(set).memory_bytes;

@@ -92,7 +92,7 @@ void test_holds_all(const vidi_set *copy, const vidi_set *set, uint64_t seed, ui
 
 void test_same_contents(const vidi_set *a, const vidi_set *b)
 {
-    unsigned char one[VIDI_DIGEST_BYTES], two[VIDI_DIGEST_BYTES];
+    unsigned char one[VIDI_CONTENT_DIGEST_BYTES], two[VIDI_CONTENT_DIGEST_BYTES];
     if (!(test_stat(a).can & VIDI_CAN_ITERATE))
         return;
     assert_int_equal(vidi_content_digest(a, one), VIDI_OK);

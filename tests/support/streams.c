@@ -66,7 +66,7 @@ int64_t test_stream_source(void *context, void *data, size_t size)
 void test_stream_write(test_stream *stream, const vidi_set *set)
 {
     memset(stream, 0, sizeof *stream);
-    int result = vidi_write(set, test_stream_sink, stream);
+    int result = vidi_write(set, test_stream_sink, stream, 0);
     check(result == VIDI_OK, "vidi_write: %d, %s", result, vidi_message());
 }
 

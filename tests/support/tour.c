@@ -189,12 +189,12 @@ static void visit_adds(const test_tour *tour, vidi_set *set, const lines *made)
         if (tour->invalid == VIDI_KEEP_INVALID || (i != 2 && i + 1 != made->count))
             VISIT(i % 3 ? vidi_add(set, made->list[i]) : vidi_has(set, made->list[i]));
     VISIT(vidi_commit(set));
-    VISIT(vidi_add_batch(set, made->list, made->count, made->verdicts));
+    VISIT(vidi_add_batch(set, made->list, made->count, made->verdicts, NULL));
     VISIT(vidi_mark(set, &mark));
-    VISIT(vidi_add_batch_marked(set, made->list, made->count, made->verdicts, made->marks));
+    VISIT(vidi_add_batch(set, made->list, made->count, made->verdicts, made->marks));
     VISIT(vidi_has_batch(set, made->list, made->count, made->verdicts));
     VISIT(vidi_digest_batch(set, made->list, made->count, made->digests, made->verdicts, &epoch));
-    VISIT(vidi_add_digests(set, epoch, made->digests, made->count, made->verdicts));
+    VISIT(vidi_add_digests(set, epoch, made->digests, made->count, made->verdicts, NULL));
     VISIT(vidi_has_digests(set, epoch, made->digests, made->count, made->verdicts));
     for (size_t i = 1; i < (tour->invalid == VIDI_KEEP_INVALID ? 3 : 2); i++) {
         if (can & VIDI_CAN_COUNT)
@@ -203,11 +203,11 @@ static void visit_adds(const test_tour *tour, vidi_set *set, const lines *made)
             VISIT(vidi_remove(set, made->list[i]));
     }
     VISIT(vidi_digest_batch(set, made->list, made->count, made->digests, made->verdicts, &epoch));
-    VISIT(vidi_add_digests_marked(set, epoch, made->digests, made->count, made->verdicts, made->marks));
+    VISIT(vidi_add_digests(set, epoch, made->digests, made->count, made->verdicts, made->marks));
     VISIT(vidi_commit_to(set, mark));
     VISIT(vidi_commit_note(set, made->marks[0], test_str("a note")));
     VISIT(vidi_commit(set));
-    VISIT(vidi_step(set, 1000000));
+    VISIT(vidi_step(set, 1000000, NULL));
     VISIT(vidi_sync(set));
 }
 
@@ -230,7 +230,7 @@ static void visit_reads(const test_tour *tour, const vidi_set *set, const lines 
     VISIT(vidi_has_batch(set, made->list, made->count, made->verdicts));
     VISIT(vidi_verify(set));
     if (stats.can & VIDI_CAN_ITERATE) {
-        unsigned char digest[VIDI_DIGEST_BYTES];
+        unsigned char digest[VIDI_CONTENT_DIGEST_BYTES];
         VISIT(vidi_iterate(set, visit_entry, NULL));
         VISIT(vidi_content_digest(set, digest));
     }
@@ -257,7 +257,7 @@ static vidi_set *create(const test_tour *tour, const char *name, const vidi_set 
     options.like = like;
     access.allocator = tour->allocator;
     access.invalid = tour->invalid;
-    test_use(&options, &access, VIDI_KEEP_PREVIOUS | (tour->folder ? tour->flags : 0));
+    test_use(&options, &access, TEST_KEEP_PREVIOUS | (tour->folder ? tour->flags : 0));
     options.path = tour->folder ? path : NULL;
     VISIT(vidi_create(&set, &options));
     assert_non_null(set);
@@ -274,7 +274,7 @@ static vidi_set *open(const test_tour *tour, const char *name, unsigned flags)
     access.allocator = tour->allocator;
     access.invalid = tour->invalid;
     test_access(&access, flags);
-    VISIT(vidi_open_with(&set, path, &access));
+    VISIT(vidi_open(&set, path, &access));
     assert_non_null(set);
     if (!(flags & VIDI_READ_ONLY))
         remember(set);
@@ -284,13 +284,13 @@ static vidi_set *open(const test_tour *tour, const char *name, unsigned flags)
 static int write_anew(const vidi_set *set, test_stream *stream)
 {
     stream->size = 0;
-    return vidi_write(set, test_stream_sink, stream);
+    return vidi_write(set, test_stream_sink, stream, 0);
 }
 
 static int write_both_anew(const vidi_set *set, test_stream *stream)
 {
     stream->size = 0;
-    return vidi_write_with(set, test_stream_sink, stream, VIDI_WRITE_PREVIOUS);
+    return vidi_write(set, test_stream_sink, stream, VIDI_WRITE_PREVIOUS);
 }
 
 static int read_anew(vidi_set **copy, test_stream *stream, const char *path, const vidi_access *access)
@@ -341,7 +341,7 @@ static void visit_pieces(const test_tour *tour, const vidi_set *set, const vidi_
     do {
         VISIT(write_piece_anew(set, &cursor, &piece));
         VISIT(vidi_piece_size(piece.data, piece.size, &length));
-        VISIT(vidi_piece_read(&copy, piece.data, piece.size, access));
+        VISIT(vidi_piece_read(&copy, piece.data, piece.size, access, NULL));
         if (cursor)
             visit_resumed(tour, copy, access);
     } while (cursor);
@@ -379,11 +379,11 @@ static void visit_copy(const test_tour *tour, const vidi_set *set, const lines *
 static void visit_merge(const test_tour *tour, const vidi_set *set, const lines *made)
 {
     vidi_set *twin = create(tour, "twin", set);
-    VISIT(vidi_add_batch(twin, made->list + made->count / 2, made->count / 2, made->verdicts));
+    VISIT(vidi_add_batch(twin, made->list + made->count / 2, made->count / 2, made->verdicts, NULL));
     VISIT(vidi_commit(twin));
     if (test_stat(set).can & VIDI_CAN_MERGE) {
-        VISIT(vidi_merge(twin, set));
-        VISIT(vidi_merge_with(twin, set, VIDI_MERGE_FORCE));
+        VISIT(vidi_merge(twin, set, 0));
+        VISIT(vidi_merge(twin, set, VIDI_MERGE_FORCE));
     }
     end(tour, twin);
 }
@@ -403,7 +403,7 @@ static void visit_epochs(const test_tour *tour, vidi_set *set, const lines *made
     visit_both_epochs(tour, set);
     VISIT(vidi_rotate(set, NULL));
     VISIT(vidi_drop_previous(set));
-    VISIT(vidi_add_batch(set, made->list, made->count, made->verdicts));
+    VISIT(vidi_add_batch(set, made->list, made->count, made->verdicts, NULL));
 }
 
 /* The first time it makes a set, and the second time it opens it. */
@@ -460,7 +460,7 @@ static void visit_folder(const test_tour *tour, const lines *made)
     vidi_recovery recovery = {.size = sizeof recovery};
     vidi_set *set = NULL;
     join(path, tour, "set");
-    VISIT(vidi_open(&set, path, 0));
+    VISIT(vidi_open(&set, path, NULL));
     VISIT(vidi_recovered(set, &recovery));
     end(tour, set);
     visit_open_or_create(tour);

@@ -122,7 +122,7 @@ static int check_set(const cli_crawl_options *options, const char *tracking)
     if (asprintf(&path, "%s/seen", options->set.state) < 0)
         return cli_error("out of memory");
     reading.flags = VIDI_READ_ONLY;
-    if (vidi_open_with(&set, path, &reading) == VIDI_OK) {
+    if (vidi_open(&set, path, &reading) == VIDI_OK) {
         status = cli_set_check(set, &options->set, tracking);
         if (status == CLI_OK)
             cli_warn_no_effect(&options->set, set);

@@ -308,7 +308,7 @@ static int try_state(cli_sets *sets, const cli_set_options *options, const vidi_
 
     do {
         bool vacant = is_vacant(options->state) && made != VIDI_EEXIST;
-        int error = vidi_open_with(&sets->set, options->state, access);
+        int error = vidi_open(&sets->set, options->state, access);
         if (error == VIDI_EBUSY)
             return CLI_GO_ON;
         if (error == VIDI_EFORMAT)
@@ -356,7 +356,7 @@ static int open_dry(cli_sets *sets, const cli_set_options *options)
     if (cli_invalid_parse(options->invalid, &reading.invalid) != CLI_OK)
         return CLI_ERROR;
     bool vacant = is_vacant(options->state);
-    int error = vidi_open_with(&sets->also, options->state, &reading);
+    int error = vidi_open(&sets->also, options->state, &reading);
     if (error == VIDI_EABSENT)
         return vacant ? create(sets, options, NULL, NULL, &error) : not_vacant(options->state);
     if (error < 0)

@@ -116,7 +116,9 @@ static int check_database(checking *check)
 static int open_set(checking *check, const char *path)
 {
     vidi_recovery found = {.size = sizeof found};
-    int error = vidi_open(&check->set, path, VIDI_READ_ONLY | VIDI_NO_MAP);
+    vidi_access access = VIDI_ACCESS_INIT;
+    access.flags = VIDI_READ_ONLY | VIDI_NO_MAP;
+    int error = vidi_open(&check->set, path, &access);
 
     if (error)
         return take(check, error, "seen", vidi_message());

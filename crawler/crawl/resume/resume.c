@@ -140,7 +140,7 @@ static int flush_again(again *again)
         urls[i] = (vidi_str){again->text.ptr + begin, again->ends[i] - begin};
         begin = again->ends[i];
     }
-    int error = vidi_add_batch(again->crawl->set, urls, again->count, verdicts);
+    int error = vidi_add_batch(again->crawl->set, urls, again->count, verdicts, NULL);
     again->count = 0;
     again->text.len = 0;
     return error ? error : commit_all(again->crawl, again->last);
@@ -308,7 +308,7 @@ static int begin_run(crawl *crawl, const vidi_stats *stats, const unsigned char 
 {
     counters counts;
     uint8_t *verdicts = calloc(crawl->seed_count, 1);
-    int error = verdicts ? vidi_add_batch(crawl->set, crawl->seeds, crawl->seed_count, verdicts) : VIDI_EMEMORY;
+    int error = verdicts ? vidi_add_batch(crawl->set, crawl->seeds, crawl->seed_count, verdicts, NULL) : VIDI_EMEMORY;
 
     free(verdicts);
     if (error)

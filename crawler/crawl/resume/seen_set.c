@@ -32,7 +32,7 @@ static vidi_access set_access(const crawl *crawl)
 int seen_open(crawl *crawl, const char *path, char *why)
 {
     vidi_access access = set_access(crawl);
-    int error = vidi_open_with(&crawl->set, path, &access);
+    int error = vidi_open(&crawl->set, path, &access);
 
     if (error == VIDI_EDAMAGED || error == VIDI_EFORMAT)
         return crawl_explain(why, error,

@@ -171,7 +171,7 @@ int batch_ask_set(storage *storage)
     int error = gather(b);
 
     if (error == VIDI_OK && b->link_count > 0)
-        error = vidi_add_batch(storage->crawl->set, b->urls, b->link_count, b->verdicts);
+        error = vidi_add_batch(storage->crawl->set, b->urls, b->link_count, b->verdicts, NULL);
     if (error == VIDI_OK)
         error = add_rows(storage);
     return error ? error : make_targets(storage);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "filters/blocked/blocked_cases.h"
+#include "support/access.h"
 #include "support/alloc.h"
 #include "support/env.h"
 #include "support/streams.h"
@@ -100,7 +101,7 @@ static uint64_t add_until(vidi_set *set, uint64_t next, uint64_t count)
     for (uint64_t now = test_stat(set).count; now < count; now = test_stat(set).count) {
         size_t n = count - now < 100 ? (size_t)(count - now) : 100;
         test_batch_fill(&batch, test_url, 21, next, n);
-        assert_int_equal(vidi_add_batch(set, batch.urls, n, verdicts), VIDI_OK);
+        assert_int_equal(vidi_add_batch(set, batch.urls, n, verdicts, NULL), VIDI_OK);
         next += n;
     }
     return next;
@@ -114,7 +115,7 @@ static void a_reserved_layer_is_touched_when_it_is_made(void **state)
     vidi_set *set = set_with(NULL, 1000000, 0.01, &memory.hook, 0);
     assert_int_equal(memory.count, 1);
     assert_int_equal(touched_pages(&memory, 0), all_pages(&memory, 0));
-    assert_int_equal(vidi_step(set, 1000000000), 0);
+    assert_int_equal(test_step(set, 1000000000), 0);
     assert_int_equal(memory.count, 1);
     vidi_close(set);
 }
@@ -158,19 +159,19 @@ static void step_touches_it_within_its_budget(void **state)
     vidi_set *set = set_with(NULL, 0, 1e-4, &memory.hook, 0);
     uint64_t half = 8192 + 65536 + 262144 / 2, next = add_until(set, 0, half);
     size_t have = memory.count;
-    assert_int_equal(vidi_step(set, 1000000000), 0); /* nothing is pending yet */
+    assert_int_equal(test_step(set, 1000000000), 0); /* nothing is pending yet */
     assert_int_equal(memory.count, have);
     add_until(set, next, half + 1);
     assert_int_equal(memory.count, have + 1);
     assert_true(touched_pages(&memory, have) <= 2 && all_pages(&memory, have) > 700);
-    assert_int_equal(vidi_step(set, 0), 1);
+    assert_int_equal(test_step(set, 0), 1);
     assert_true(touched_pages(&memory, have) <= 2);
-    assert_int_equal(vidi_step(set, 1), 1); /* one piece in any case */
+    assert_int_equal(test_step(set, 1), 1); /* one piece in any case */
     size_t some = touched_pages(&memory, have);
     assert_true(some > 2 && some < all_pages(&memory, have));
-    assert_int_equal(vidi_step(set, 10000000000), 0);
+    assert_int_equal(test_step(set, 10000000000), 0);
     assert_int_equal(touched_pages(&memory, have), all_pages(&memory, have));
-    assert_int_equal(vidi_step(set, 1000000), 0);
+    assert_int_equal(test_step(set, 1000000), 0);
     vidi_close(set);
 }
 
@@ -184,7 +185,7 @@ static void a_reserved_set_takes_no_more_until_it_is_full(void **state)
     vidi_set *set = set_with(NULL, N, 0.01, &memory.hook, 0);
     uint64_t bytes = test_stat(set).memory_bytes, next = add_until(set, 0, N);
     assert_int_equal(test_stat(set).memory_bytes, bytes);
-    assert_int_equal(vidi_step(set, 1000000000), 0);
+    assert_int_equal(test_step(set, 1000000000), 0);
     assert_int_equal(test_stat(set).memory_bytes, bytes);
     next = add_until(set, next, N + 1);
     assert_int_equal(memory.count, 2);
@@ -217,11 +218,11 @@ static void what_is_refused_ahead_of_time_is_no_failure(void **state)
     assert_int_equal(test_stat(set).stages, 1);
     test_batch_init(&batch, 200);
     test_batch_fill(&batch, test_url, 21, next - 100, 200);
-    assert_int_equal(vidi_step(set, 1000000), VIDI_ELIMIT);
-    assert_int_equal(vidi_add_batch(set, batch.urls, 200, verdicts), VIDI_ELIMIT);
+    assert_int_equal(test_step(set, 1000000), VIDI_ELIMIT);
+    assert_int_equal(vidi_add_batch(set, batch.urls, 200, verdicts, NULL), VIDI_ELIMIT);
     for (size_t i = 0; i < 200; i++)
         assert_int_equal(verdicts[i], i < 100 ? VIDI_SEEN : VIDI_UNTRIED); /* what it has can still be said */
-    assert_int_equal(vidi_add_batch(set, batch.urls, 100, verdicts), VIDI_OK);
+    assert_int_equal(vidi_add_batch(set, batch.urls, 100, verdicts, NULL), VIDI_OK);
     assert_int_equal(vidi_add(set, batch.urls[150]), VIDI_ELIMIT);
     assert_int_equal(vidi_add(set, batch.urls[50]), VIDI_SEEN);
     assert_int_equal(vidi_has(set, batch.urls[150]), VIDI_NEW);
@@ -248,7 +249,7 @@ static void adds_go_on_when_there_is_memory_again(void **state)
         size_t n = 500;
         for (uint64_t fail = 1; n; fail++) {
             test_allocator_fail(&allocator, fail, true);
-            int code = vidi_add_batch(set, left, n, verdicts);
+            int code = vidi_add_batch(set, left, n, verdicts, NULL);
             test_allocator_fail(&allocator, 0, false);
             size_t untried = 0;
             for (size_t i = 0; i < n; i++) {
@@ -390,13 +391,13 @@ static void merging_survives_any_refusal(void **state)
         add_until(into, 0, 900);
         add_until(from, 100000, 90000);
         test_allocator_fail(&allocator, fail, false);
-        int code = vidi_merge(into, from);
+        int code = vidi_merge(into, from, 0);
         refused = test_allocator_refused(&allocator);
         test_allocator_fail(&allocator, 0, false);
         assert_int_equal(code, refused ? VIDI_EMEMORY : VIDI_OK);
         for (uint64_t i = 0; i < 900; i += 7)
             assert_int_equal(vidi_has(into, (vidi_str){room, test_url(room, sizeof room, 21, i)}), VIDI_SEEN);
-        assert_int_equal(vidi_merge(into, from), VIDI_OK);
+        assert_int_equal(vidi_merge(into, from, 0), VIDI_OK);
         for (uint64_t i = 100000; i < 190000; i += 100)
             assert_int_equal(vidi_has(into, (vidi_str){room, test_url(room, sizeof room, 21, i)}), VIDI_SEEN);
         assert_int_equal(test_stat(into).stages, test_stat(from).stages);

@@ -34,7 +34,7 @@ static inline uint64_t add_urls(vidi_set *set, test_url_maker *maker, uint64_t s
     test_batch_init(&batch, PART);
     for (uint64_t done = 0; done < n; done += batch.n) {
         test_batch_fill(&batch, maker, seed, first + done, (size_t)(n - done < PART ? n - done : PART));
-        assert_int_equal(vidi_add_batch(set, batch.urls, batch.n, verdicts), VIDI_OK);
+        assert_int_equal(vidi_add_batch(set, batch.urls, batch.n, verdicts, NULL), VIDI_OK);
         for (size_t i = 0; i < batch.n; i++)
             fresh += verdicts[i] == VIDI_NEW;
     }

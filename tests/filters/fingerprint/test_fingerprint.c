@@ -176,7 +176,7 @@ static void in_batches(vidi_set *set, const test_batch *urls, size_t size, uint8
         n = size ? size : sizes[test_below(&random, VIDI__COUNT(sizes))];
         n = n < urls->n - done ? n : urls->n - done;
         assert_int_equal(vidi_has_batch(set, urls->urls + done, n, asked + done), VIDI_OK);
-        assert_int_equal(vidi_add_batch(set, urls->urls + done, n, added + done), VIDI_OK);
+        assert_int_equal(vidi_add_batch(set, urls->urls + done, n, added + done, NULL), VIDI_OK);
     }
     assert_int_equal(vidi_has_batch(set, urls->urls, urls->n, asked), VIDI_OK);
 }
@@ -222,7 +222,7 @@ static void every_processor_gives_the_same_verdicts(void **state)
     test_batch_init(&batch, PART);
     for (uint64_t i = 0; i < N; i += PART) {
         test_batch_fill(&batch, test_url, 9, i, PART);
-        assert_int_equal(vidi_add_batch(set, batch.urls, PART, verdicts), VIDI_OK);
+        assert_int_equal(vidi_add_batch(set, batch.urls, PART, verdicts, NULL), VIDI_OK);
         for (size_t j = 0; j < PART; j++)
             digest = test_mix(digest * 3 + verdicts[j]);
     }
@@ -274,7 +274,7 @@ static void *add_all(void *context)
         n = n < SHARED - done ? n : SHARED - done;
         if (n == 1)
             verdicts[0] = (uint8_t)vidi_add(of->set, of->urls.urls[at]);
-        else if (vidi_add_batch(of->set, of->urls.urls + at, n, verdicts) != VIDI_OK)
+        else if (vidi_add_batch(of->set, of->urls.urls + at, n, verdicts, NULL) != VIDI_OK)
             atomic_fetch_add(&of->wrong, 1);
         for (uint64_t i = 0; i < n; i++)
             note(of, at + i, verdicts[i]);
@@ -352,7 +352,7 @@ static void tables_of_different_sizes_merge(void **state)
         add_urls(from, test_url, 11, a / 2, b);
         uint64_t both = a / 2 + b > a ? a / 2 + b : a;
         both = b ? both : a;
-        assert_int_equal(vidi_merge(into, from), VIDI_OK);
+        assert_int_equal(vidi_merge(into, from, 0), VIDI_OK);
         assert_int_equal(test_stat(into).count, both);
         assert_int_equal(test_stat(from).count, b);
         assert_int_equal(seen_urls(into, 11, 0, both), both);
@@ -375,7 +375,7 @@ static void other_widths_and_multisets_do_not_merge(void **state)
         for (size_t j = 0; j < VIDI__COUNT(rows); j++) {
             vidi_set *into = set_of(rows[i], 0, 12, NULL), *from = set_of(rows[j], 0, 12, NULL);
             add_urls(from, test_url, 12, 0, 20);
-            assert_int_equal(vidi_merge(into, from), i == j ? VIDI_OK : VIDI_EDIFFERS);
+            assert_int_equal(vidi_merge(into, from, 0), i == j ? VIDI_OK : VIDI_EDIFFERS);
             assert_int_equal(test_stat(into).count, i == j ? 20 : 0);
             vidi_close(into);
             vidi_close(from);

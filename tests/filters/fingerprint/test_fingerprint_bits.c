@@ -123,7 +123,7 @@ static void sets_of_part_bits_come_back_and_merge(void **state)
         assert_true(mine.fp_now == theirs.fp_now && mine.count == theirs.count);
         assert_int_equal(seen_urls(copy, 2, 0, N), N);
         other = set_of(mine.params, 0, 2, NULL);
-        assert_int_equal(vidi_merge(other, copy), VIDI_OK);
+        assert_int_equal(vidi_merge(other, copy, 0), VIDI_OK);
         assert_int_equal(test_stat(other).count, mine.count);
         vidi_close(set);
         vidi_close(copy);
@@ -137,7 +137,7 @@ static void other_64ths_do_not_merge(void **state)
     vidi_set *a = set_of("bits=40", 0, 3, NULL), *b = set_of("bits=40.015625", 0, 3, NULL);
     (void)state;
     add_urls(b, test_url, 3, 0, 10);
-    assert_int_equal(vidi_merge(a, b), VIDI_EDIFFERS);
+    assert_int_equal(vidi_merge(a, b, 0), VIDI_EDIFFERS);
     assert_int_equal(test_stat(a).count, 0);
     vidi_close(a);
     vidi_close(b);

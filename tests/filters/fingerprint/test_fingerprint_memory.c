@@ -214,7 +214,7 @@ static void refused_memory_loses_and_repeats_nothing(void **state)
         test_allocator_init(&watch);
         vidi_set *set = set_of(params, 0, 18, &watch.hook);
         test_allocator_fail(&watch, at, at % 2);
-        int code = vidi_add_batch(set, urls.urls, N, verdicts);
+        int code = vidi_add_batch(set, urls.urls, N, verdicts, NULL);
         refusals += code == VIDI_EMEMORY;
         assert_true(code == (test_allocator_refused(&watch) ? VIDI_EMEMORY : VIDI_OK));
         uint64_t dealt = 0;
@@ -258,7 +258,7 @@ static void a_limit_is_kept_and_what_is_there_stays(void **state)
     test_batch_init(&batch, PART);
     while (code == VIDI_OK) {
         test_batch_fill(&batch, test_url, 19, n, PART);
-        code = vidi_add_batch(set, batch.urls, PART, verdicts);
+        code = vidi_add_batch(set, batch.urls, PART, verdicts, NULL);
         n += code == VIDI_OK ? PART : 0;
     }
     assert_int_equal(code, VIDI_ELIMIT);

@@ -381,7 +381,7 @@ static void other_members_do_not_fit(void **state)
         for (size_t j = 0; j < 4; j++) {
             vidi_set *into = member_of(*state, members[i]), *from = member_of(*state, members[j]);
             add_range(from, 3, 0, 100);
-            int result = vidi_merge(into, from);
+            int result = vidi_merge(into, from, 0);
             check(result == (i == j ? VIDI_OK : VIDI_EDIFFERS), "member %u into %u: %d", members[j], members[i],
                   result);
             assert_true((test_stat(into).count > 0) == (i == j));
@@ -398,12 +398,12 @@ static void pages_lost_add_up(void **state)
     add_range(into, 4, 0, 500);
     add_range(from, 4, 500, 350); /* URLs that the other set has not met; test_merge_rate.c has those that both have */
     double one = test_stat(into).expected_lost, two = test_stat(from).expected_lost;
-    assert_int_equal(vidi_merge(into, from), VIDI_OK);
+    assert_int_equal(vidi_merge(into, from, 0), VIDI_OK);
     double both = test_stat(into).expected_lost;
     assert_true(both <= (one + two) * (1 + 1e-12) && both >= .9 * (one + two)); /* how many are new is an estimate */
     assert_true(test_stat(from).expected_lost == two);
     assert_true((both > 0) == !(which->traits & TEST_EXACT));
-    assert_int_equal(vidi_merge(into, into), VIDI_OK);
+    assert_int_equal(vidi_merge(into, into, 0), VIDI_OK);
     assert_true(test_stat(into).expected_lost == both);
     vidi_close(into);
     vidi_close(from);

@@ -62,7 +62,7 @@ static void like_takes_over_key_and_epoch(void **state)
     assert_int_equal(test_stat(second).epoch, rotated == VIDI_OK ? 1 : 0);
     must_agree(first, second, 3, 800);
     if (test_stat(first).can & VIDI_CAN_MERGE) {
-        assert_int_equal(vidi_merge(first, second), VIDI_OK);
+        assert_int_equal(vidi_merge(first, second, 0), VIDI_OK);
     }
     vidi_close(first);
     vidi_close(second);
@@ -100,7 +100,7 @@ static void like_with_a_key_is_the_same_under_that_key(void **state)
     }
     assert_true(vidi_add(set, url) == VIDI_NEW);
     if (a.can & VIDI_CAN_MERGE)
-        assert_int_equal(vidi_merge(other, set), which->traits & TEST_EXACT ? VIDI_OK : VIDI_EDIFFERS);
+        assert_int_equal(vidi_merge(other, set, 0), which->traits & TEST_EXACT ? VIDI_OK : VIDI_EDIFFERS);
     vidi_close(set);
     vidi_close(same);
     vidi_close(other);

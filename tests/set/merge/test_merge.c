@@ -49,7 +49,7 @@ static void the_union_forgets_nothing(void **state)
     add_range(into, 1, 0, n * 3 / 5);
     add_range(from, 1, n * 2 / 5, n * 3 / 5);
     vidi_stats before = test_stat(from);
-    int result = vidi_merge(into, from);
+    int result = vidi_merge(into, from, 0);
     check(result == VIDI_OK, "%d: %s", result, vidi_message());
     for (uint64_t i = 0; i < n; i++) {
         assert_int_equal(vidi_has(into, url_at(room, 1, i)), VIDI_SEEN);
@@ -84,7 +84,7 @@ static void the_union_answers_as_if_it_had_met_all(void **state)
     add_range(from, 2, n / 2, n / 2);
     add_range(all, 2, 0, n);
     double most = (double)(test_stat(into).count + test_stat(from).count);
-    assert_int_equal(vidi_merge(into, from), VIDI_OK);
+    assert_int_equal(vidi_merge(into, from, 0), VIDI_OK);
     for (uint64_t i = 0; i < 5 * n; i++) {
         vidi_str url = url_at(room, 2, i);
         assert_int_equal(vidi_has(into, url), vidi_has(all, url));
@@ -108,7 +108,7 @@ static void counts_add_up(void **state)
     vidi_set *from = test_case_set(which, 1000, 3, NULL);
     add_range(into, 3, 0, 600);
     add_range(from, 3, 400, 600);
-    assert_int_equal(vidi_merge(into, from), VIDI_OK);
+    assert_int_equal(vidi_merge(into, from, 0), VIDI_OK);
     for (uint64_t i = 0; i < 1000; i++) {
         uint64_t times = 0, truth = i >= 400 && i < 600 ? 2 : 1;
         assert_int_equal(vidi_count(into, url_at(room, 3, i), &times), VIDI_OK);
@@ -128,7 +128,7 @@ static void the_union_goes_on(void **state)
     vidi_set *from = test_case_set(which, 3 * n, 4, NULL);
     add_range(into, 4, 0, n);
     add_range(from, 4, n, n);
-    assert_int_equal(vidi_merge(into, from), VIDI_OK);
+    assert_int_equal(vidi_merge(into, from, 0), VIDI_OK);
     for (uint64_t i = 0; i < 3 * n; i++) {
         int verdict = vidi_add(into, url_at(room, 4, i));
         assert_true(verdict == VIDI_SEEN || (i >= 2 * n && verdict == VIDI_NEW));
@@ -146,7 +146,7 @@ static void a_set_and_itself_change_nothing(void **state)
     vidi_set *set = test_case_set(which, 1000, 5, NULL);
     add_range(set, 5, 0, 1000);
     vidi_stats before = test_stat(set);
-    assert_int_equal(vidi_merge(set, set), VIDI_OK);
+    assert_int_equal(vidi_merge(set, set, 0), VIDI_OK);
     vidi_stats after = test_stat(set);
     assert_int_equal(before.count, after.count);
     assert_true(before.fill == after.fill && before.fp_now == after.fp_now);
@@ -161,9 +161,9 @@ static void an_empty_set_adds_nothing(void **state)
     vidi_set *from = test_case_set(which, 1000, 6, NULL);
     add_range(into, 6, 0, 500);
     double fill = test_stat(into).fill;
-    assert_int_equal(vidi_merge(into, from), VIDI_OK);
+    assert_int_equal(vidi_merge(into, from, 0), VIDI_OK);
     assert_true(test_stat(into).fill == fill);
-    assert_int_equal(vidi_merge(from, into), VIDI_OK);
+    assert_int_equal(vidi_merge(from, into, 0), VIDI_OK);
     for (uint64_t i = 0; i < 500; i++) {
         assert_int_equal(vidi_has(from, url_at(room, 6, i)), VIDI_SEEN);
     }
@@ -175,7 +175,7 @@ static void an_empty_set_adds_nothing(void **state)
 static void must_differ(vidi_set *into, vidi_set *from, const char *what)
 {
     uint64_t count = test_stat(into).count;
-    int result = vidi_merge(into, from);
+    int result = vidi_merge(into, from, 0);
     check(result == VIDI_EDIFFERS, "%s: %d", what, result);
     check(strlen(vidi_message()) > 0, "%s: no message", what);
     assert_int_equal(test_stat(into).count, count);
@@ -212,7 +212,7 @@ static void other_shapes_do_not_fit(void **state)
     vidi_set *from = test_case_set(which, 5000, 10, NULL);
     add_range(from, 10, 0, 2000);
     if (which->traits & (TEST_EXACT | TEST_ANY_SIZE)) {
-        assert_int_equal(vidi_merge(into, from), VIDI_OK);
+        assert_int_equal(vidi_merge(into, from, 0), VIDI_OK);
         assert_int_equal(vidi_has(into, url_at(room, 10, 1999)), VIDI_SEEN);
     } else if (which->capacity > 0 || which->params) {
         must_differ(into, from, "capacity");

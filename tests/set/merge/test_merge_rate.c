@@ -71,7 +71,7 @@ static void check_refused(vidi_set *into, const vidi_set *from, double asked)
     char rate[32];
     uint64_t ambiguous = test_stat(into).ambiguous;
     test_forge_take(&before, into);
-    assert_int_equal(vidi_merge(into, from), VIDI_ERATE);
+    assert_int_equal(vidi_merge(into, from, 0), VIDI_ERATE);
     snprintf(rate, sizeof rate, "made for %.2g", asked);
     check(strstr(vidi_message(), rate) != NULL, "'%s' is not in '%s'", rate, vidi_message());
     test_forge_take(&after, into);
@@ -93,7 +93,7 @@ static void a_merge_that_multiplies_the_error_rate_is_refused(void **state)
     check_refused(into, from, asked_of(which));
     vidi_stats after = test_stat(into);
     assert_true(before.count == after.count && before.fp_now == after.fp_now);
-    assert_int_equal(vidi_merge_with(into, from, VIDI_MERGE_FORCE), VIDI_OK);
+    assert_int_equal(vidi_merge(into, from, VIDI_MERGE_FORCE), VIDI_OK);
     check_holds(into, 0, 2 * URLS);
     assert_true(test_stat(into).fp_now > 2 * asked_of(which));
     vidi_close(into);
@@ -108,11 +108,11 @@ static void the_rate_that_is_told_is_the_rate_that_comes(void **state)
     double told = 0;
     add_range(into, 0, URLS);
     add_range(from, URLS / 2, 2 * URLS);
-    assert_int_equal(vidi_merge(into, from), VIDI_ERATE);
+    assert_int_equal(vidi_merge(into, from, 0), VIDI_ERATE);
     const char *number = strstr(vidi_message(), "probability ");
     assert_non_null(number);
     assert_int_equal(sscanf(number, "probability %lf", &told), 1);
-    assert_int_equal(vidi_merge_with(into, from, VIDI_MERGE_FORCE), VIDI_OK);
+    assert_int_equal(vidi_merge(into, from, VIDI_MERGE_FORCE), VIDI_OK);
     double came = test_stat(into).fp_now;
     check(told > 0.9 * came && told < 1.1 * came, "%g was told, %g came", told, came);
     vidi_close(into);
@@ -126,7 +126,7 @@ static void what_fits_is_merged(void **state)
     uint64_t each = which->grows ? 2000 : URLS / 2;
     add_range(into, 0, each);
     add_range(from, each, 2 * each);
-    int result = vidi_merge(into, from);
+    int result = vidi_merge(into, from, 0);
     check(result == VIDI_OK, "%d, %s", result, vidi_message());
     assert_true(test_stat(into).fp_now < 2 * asked_of(which));
     check_holds(into, 0, 2 * each);
@@ -141,12 +141,12 @@ static void a_merge_that_makes_nothing_worse_is_not_refused(void **state)
     vidi_set *into = set_of(which, NULL), *from = set_of(which, NULL), *copy = set_of(which, NULL);
     add_range(into, 0, URLS);
     add_range(from, URLS, 2 * URLS);
-    assert_int_equal(vidi_merge_with(into, from, VIDI_MERGE_FORCE), VIDI_OK);
+    assert_int_equal(vidi_merge(into, from, VIDI_MERGE_FORCE), VIDI_OK);
     vidi_stats before = test_stat(into);
-    assert_int_equal(vidi_merge(into, from), VIDI_OK);
+    assert_int_equal(vidi_merge(into, from, 0), VIDI_OK);
     vidi_stats after = test_stat(into);
     assert_true(before.count == after.count && before.fp_now == after.fp_now);
-    assert_int_equal(vidi_merge(copy, into), VIDI_OK);
+    assert_int_equal(vidi_merge(copy, into, 0), VIDI_OK);
     check_holds(copy, 0, 2 * URLS);
     vidi_close(into);
     vidi_close(from);
@@ -166,10 +166,10 @@ static void urls_in_a_log_count_too(void **state)
     vidi_close(at.set);
     at.set = must_open(at.path, VIDI_READ_ONLY);
     check_refused(into, at.set, asked_of(which));
-    assert_int_equal(vidi_merge_with(into, at.set, VIDI_MERGE_FORCE), VIDI_OK);
+    assert_int_equal(vidi_merge(into, at.set, VIDI_MERGE_FORCE), VIDI_OK);
     check_holds(into, 0, 2 * URLS);
     uint64_t count = test_stat(into).count;
-    assert_int_equal(vidi_merge(into, at.set), VIDI_OK); /* nothing is missing any more */
+    assert_int_equal(vidi_merge(into, at.set, 0), VIDI_OK); /* nothing is missing any more */
     assert_int_equal(test_stat(into).count, count);
     vidi_close(into);
     home_end(&at);
@@ -184,12 +184,12 @@ static void a_fingerprint_set_counts_what_it_lacks(void **state)
         sets[i] = set_of(&which, NULL);
         add_range(sets[i], i * URLS / 2, (i + 2) * URLS / 2); /* each has half of the next */
     }
-    assert_int_equal(vidi_merge(into, sets[0]), VIDI_OK);
-    assert_int_equal(vidi_merge(into, sets[1]), VIDI_OK);
-    assert_int_equal(vidi_merge(into, sets[2]), VIDI_OK); /* twice as many as it was made for */
+    assert_int_equal(vidi_merge(into, sets[0], 0), VIDI_OK);
+    assert_int_equal(vidi_merge(into, sets[1], 0), VIDI_OK);
+    assert_int_equal(vidi_merge(into, sets[2], 0), VIDI_OK); /* twice as many as it was made for */
     check_refused(into, sets[3], 1e-6);
-    assert_int_equal(vidi_merge(into, sets[2]), VIDI_OK);
-    assert_int_equal(vidi_merge_with(into, sets[3], VIDI_MERGE_FORCE), VIDI_OK);
+    assert_int_equal(vidi_merge(into, sets[2], 0), VIDI_OK);
+    assert_int_equal(vidi_merge(into, sets[3], VIDI_MERGE_FORCE), VIDI_OK);
     check_holds(into, 0, 5 * URLS / 2);
     for (int i = 0; i < 4; i++)
         vidi_close(sets[i]);
@@ -215,7 +215,7 @@ static void sets_without_a_rate_are_never_refused(void **state)
         vidi_set *into = set_of(&list[i], NULL), *from = set_of(&list[i], NULL);
         add_range(into, 0, URLS);
         add_range(from, URLS, 2 * URLS);
-        int result = vidi_merge(into, from);
+        int result = vidi_merge(into, from, 0);
         check(result == VIDI_OK, "%s %s: %s", list[i].kind, list[i].params, vidi_message());
         vidi_close(into);
         vidi_close(from);
@@ -227,10 +227,10 @@ static void unknown_flags_are_refused(void **state)
     (void)state;
     const kind_case which = {"hashset", NULL, 0, true};
     vidi_set *into = set_of(&which, NULL), *from = set_of(&which, NULL);
-    assert_int_equal(vidi_merge_with(into, from, 2), VIDI_EARGUMENT);
-    assert_int_equal(vidi_merge_with(into, from, 1U << 31 | VIDI_MERGE_FORCE), VIDI_EARGUMENT);
-    assert_int_equal(vidi_merge_with(NULL, from, 0), VIDI_EARGUMENT);
-    assert_int_equal(vidi_merge_with(into, NULL, VIDI_MERGE_FORCE), VIDI_EARGUMENT);
+    assert_int_equal(vidi_merge(into, from, 2), VIDI_EARGUMENT);
+    assert_int_equal(vidi_merge(into, from, 1U << 31 | VIDI_MERGE_FORCE), VIDI_EARGUMENT);
+    assert_int_equal(vidi_merge(NULL, from, 0), VIDI_EARGUMENT);
+    assert_int_equal(vidi_merge(into, NULL, VIDI_MERGE_FORCE), VIDI_EARGUMENT);
     vidi_close(into);
     vidi_close(from);
 }
@@ -247,11 +247,11 @@ static void merging_the_same_set_twice_leaves_count_and_losses(void **state)
         vidi_set *into = test_case_set(which, 1000, seed, NULL), *from = test_case_set(which, 1000, seed, NULL);
         add_range(into, seed * 1000, seed * 1000 + 400);
         add_range(from, seed * 1000 + 300, seed * 1000 + 900);
-        assert_int_equal(vidi_merge_with(into, from, VIDI_MERGE_FORCE), VIDI_OK);
+        assert_int_equal(vidi_merge(into, from, VIDI_MERGE_FORCE), VIDI_OK);
         uint64_t count = test_stat(into).count;
         double lost = test_stat(into).expected_lost;
         for (int i = 0; i < 3; i++) {
-            assert_int_equal(vidi_merge_with(into, from, VIDI_MERGE_FORCE), VIDI_OK);
+            assert_int_equal(vidi_merge(into, from, VIDI_MERGE_FORCE), VIDI_OK);
             check(test_stat(into).count == count, "%llu URLs, then %llu", (unsigned long long)count,
                   (unsigned long long)test_stat(into).count);
             check(test_stat(into).expected_lost == lost, "%g lost, then %g", lost, test_stat(into).expected_lost);
@@ -274,7 +274,7 @@ static void losses_add_up_with_the_urls(void **state)
         add_range(into, 0, each);
         add_range(from, each - shared, 2 * each - shared);
         double one = test_stat(into).expected_lost, other = test_stat(from).expected_lost;
-        assert_int_equal(vidi_merge_with(into, from, VIDI_MERGE_FORCE), VIDI_OK);
+        assert_int_equal(vidi_merge(into, from, VIDI_MERGE_FORCE), VIDI_OK);
         double expected = one + other * (double)(each - shared) / (double)each, found = test_stat(into).expected_lost;
         double most = which->grows ? one + other : expected;
         check(one > 0 && found > 0.9 * expected && found < 1.1 * most, "%s: %g and %g lost make %g, not %g",
@@ -291,7 +291,7 @@ static void an_empty_set_leaves_the_count(void **state)
     vidi_set *into = test_case_set(which, 1000, 6, NULL), *from = test_case_set(which, 1000, 6, NULL);
     add_range(into, 0, 1000);
     uint64_t count = test_stat(into).count;
-    assert_int_equal(vidi_merge(into, from), VIDI_OK);
+    assert_int_equal(vidi_merge(into, from, 0), VIDI_OK);
     check(test_stat(into).count == count, "%llu URLs, then %llu", (unsigned long long)count,
           (unsigned long long)test_stat(into).count);
     vidi_close(into);

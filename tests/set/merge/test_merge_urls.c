@@ -83,7 +83,7 @@ static void keys_hashes_kinds_and_epochs_may_differ(void **state)
     vidi_set *from = make(which->from, which->multiset, 2, NULL);
     assert_int_equal(vidi_rotate(from, NULL), VIDI_OK);
     fill_both(into, from);
-    int result = vidi_merge(into, from);
+    int result = vidi_merge(into, from, 0);
     check(result == VIDI_OK, "%d: %s", result, vidi_message());
     must_hold_both(into, which->multiset);
     assert_int_equal(test_stat(from).count, N - OVERLAP);
@@ -105,7 +105,7 @@ static void a_merge_that_fails_leaves_no_trace(void **state)
     fill_both(into, from);
     for (uint64_t n = 1; result != VIDI_OK; n++) {
         test_allocator_fail(&allocator, n, false);
-        result = vidi_merge(into, from);
+        result = vidi_merge(into, from, 0);
         test_allocator_fail(&allocator, 0, false);
         check(result == VIDI_OK || result == VIDI_EMEMORY, "%d: %s", result, vidi_message());
         check(test_stat(into).count == (result == VIDI_OK ? N : ENDS), "%llu URLs",
@@ -124,7 +124,7 @@ static void sets_that_count_and_sets_that_do_not_differ(void **state)
     vidi_set *into = make(which->into, which->multiset, 1, NULL);
     vidi_set *from = make(which->from, !which->multiset, 1, NULL);
     add_range(from, 0, 10);
-    assert_int_equal(vidi_merge(into, from), VIDI_EDIFFERS);
+    assert_int_equal(vidi_merge(into, from, 0), VIDI_EDIFFERS);
     check(strstr(vidi_message(), "multiset=on"), "%s", vidi_message());
     assert_int_equal(test_stat(into).count, 0);
     vidi_close(into);

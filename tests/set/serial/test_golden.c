@@ -135,7 +135,7 @@ static void a_small_table_of_version_1_stays_as_it_is(void **state)
     must_have_statistics(set, made, 8);
     must_have_statistics(mapped, made, 8);
     assert_int_equal(vidi__set_verify(mapped), VIDI_OK);
-    assert_int_equal(vidi_merge(made, mapped), VIDI_OK);
+    assert_int_equal(vidi_merge(made, mapped, 0), VIDI_OK);
     assert_int_equal(test_stat(made).count, 8);
     vidi_close(set);
     vidi_close(mapped);

@@ -19,7 +19,7 @@ static void add_some(vidi_set *set, uint64_t seed, uint64_t n)
     test_batch_init(&batch, PART);
     for (uint64_t at = 0; at < n; at += batch.n) {
         test_batch_fill(&batch, test_url, seed, at, n - at < PART ? (size_t)(n - at) : PART);
-        assert_int_equal(vidi_add_batch(set, batch.urls, batch.n, verdicts), VIDI_OK);
+        assert_int_equal(vidi_add_batch(set, batch.urls, batch.n, verdicts, NULL), VIDI_OK);
     }
     test_batch_free(&batch);
 }
@@ -181,7 +181,7 @@ static void a_failing_sink_is_an_error(void **state)
     uint64_t calls = stream.calls;
     for (uint64_t n = 1; n <= calls; n++) {
         test_stream broken = {.fail_at = n};
-        assert_int_equal(vidi_write(set, test_stream_sink, &broken), VIDI_EIO);
+        assert_int_equal(vidi_write(set, test_stream_sink, &broken, 0), VIDI_EIO);
         assert_int_equal(broken.calls, n);
         test_stream_free(&broken);
     }

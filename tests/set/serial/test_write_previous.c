@@ -34,7 +34,7 @@ static vidi_set *make_set(const test_case *which, const char *path)
 static void write_with(test_stream *stream, const vidi_set *set, unsigned flags)
 {
     *stream = (test_stream){0};
-    int result = vidi_write_with(set, test_stream_sink, stream, flags);
+    int result = vidi_write(set, test_stream_sink, stream, flags);
     check(result == VIDI_OK, "%d: %s", result, vidi_message());
 }
 
@@ -163,9 +163,9 @@ static void it_cannot_be_mapped(void **state)
     memcpy(bytes, stream.data, stream.size);
     assert_int_equal(vidi__set_map(&mapped, bytes, stream.size, NULL), VIDI_EFORMAT);
     assert_null(mapped);
-    assert_int_equal(vidi_write_with(set, test_stream_sink, &stream, 2), VIDI_EARGUMENT);
-    assert_int_equal(vidi_write_with(NULL, test_stream_sink, &stream, 0), VIDI_EARGUMENT);
-    assert_int_equal(vidi_write_with(set, NULL, &stream, 0), VIDI_EARGUMENT);
+    assert_int_equal(vidi_write(set, test_stream_sink, &stream, 2), VIDI_EARGUMENT);
+    assert_int_equal(vidi_write(NULL, test_stream_sink, &stream, 0), VIDI_EARGUMENT);
+    assert_int_equal(vidi_write(set, NULL, &stream, 0), VIDI_EARGUMENT);
     test_stream_free(&stream);
     vidi_close(set);
 }
@@ -184,7 +184,7 @@ static void folders_give_and_take_it(void **state)
         test_stream stream = {0};
         vidi_set *set = NULL, *copy = NULL;
         assert_int_equal(test_open(&set, from, ways[i]), VIDI_OK);
-        int result = vidi_write_with(set, test_stream_sink, &stream, VIDI_WRITE_PREVIOUS);
+        int result = vidi_write(set, test_stream_sink, &stream, VIDI_WRITE_PREVIOUS);
         if (ways[i] == VIDI_READ_ONLY && result == VIDI_ECANNOT) { /* its log is not in the file that is mapped */
             vidi_close(set);
             test_stream_free(&stream);

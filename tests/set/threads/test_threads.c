@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/access.h"
 #include "support/check.h"
 #include "support/env.h"
 #include "support/random.h"
@@ -71,7 +72,7 @@ static void *add_all(void *context)
             test_batch_push(&batch, test_url, of->seed, (start + at + i) % of->n);
         }
         bool together = me->number & 1;
-        if (together && vidi_add_batch(of->set, batch.urls, n, verdicts) != VIDI_OK) {
+        if (together && vidi_add_batch(of->set, batch.urls, n, verdicts, NULL) != VIDI_OK) {
             atomic_fetch_add(&of->wrong, 1);
         }
         for (size_t i = 0; i < n; i++) {
@@ -121,8 +122,8 @@ static void *do_the_rest(void *context)
     while (!atomic_load(&of->done)) {
         vidi_stats stats = {.size = sizeof stats};
         uint64_t number = 0;
-        bool fine = vidi_stat(of->set, &stats) == VIDI_OK && vidi_step(of->set, 10000) >= 0;
-        fine = fine && vidi_write(of->set, swallow, &number) == VIDI_OK;
+        bool fine = vidi_stat(of->set, &stats) == VIDI_OK && test_step(of->set, 10000) >= 0;
+        fine = fine && vidi_write(of->set, swallow, &number, 0) == VIDI_OK;
         if (stats.can & VIDI_CAN_ITERATE) {
             number = 0;
             fine = fine && vidi_iterate(of->set, glance, &number) >= 0;
@@ -291,7 +292,7 @@ static void *merge_often(void *context)
 {
     pair *of = context;
     for (int i = 0; i < 50; i++) {
-        if (vidi_merge(of->into, of->from) != VIDI_OK) {
+        if (vidi_merge(of->into, of->from, 0) != VIDI_OK) {
             atomic_fetch_add(of->wrong, 1);
         }
     }

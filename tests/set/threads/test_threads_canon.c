@@ -31,7 +31,7 @@ static void *add_all(void *context)
         urls[i] = (vidi_str){text, strlen(text)};
     }
     if (urls) {
-        self->failed += vidi_add_batch(self->set, urls, PAGES, verdicts) != VIDI_OK;
+        self->failed += vidi_add_batch(self->set, urls, PAGES, verdicts, NULL) != VIDI_OK;
     }
     for (unsigned i = 0; urls && i < PAGES; i++) {
         self->fresh += verdicts[i] == VIDI_NEW;

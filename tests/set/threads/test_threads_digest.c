@@ -68,7 +68,7 @@ static int add_in_halves(vidi_set *set, const vidi_str *urls, size_t n, uint8_t 
     uint64_t epoch;
     size_t done = n;
     int code = digest_some(set, urls, &done, digests, verdicts, &epoch);
-    int added = code == VIDI_ECANNOT ? code : vidi_add_digests(set, epoch, digests, done, verdicts);
+    int added = code == VIDI_ECANNOT ? code : vidi_add_digests(set, epoch, digests, done, verdicts, NULL);
     for (size_t i = 0; i < n; i++)
         if (verdicts[i] == VIDI_DIGESTED)
             verdicts[i] = VIDI_UNTRIED; /* as vidi_add_batch would leave it */
@@ -109,7 +109,7 @@ static bool compare(const char *kind, const char *canon, uint32_t invalid)
         int code = add_in_halves(b, urls + from, URLS / 2, halves + from);
         can = code != VIDI_ECANNOT;
         check(code == VIDI_OK || code == VIDI_ECANNOT, "%s: %s", kind, vidi_message());
-        assert_int_equal(vidi_add_batch(a, urls + from, URLS / 2, whole + from), VIDI_OK);
+        assert_int_equal(vidi_add_batch(a, urls + from, URLS / 2, whole + from, NULL), VIDI_OK);
     }
     for (size_t i = 0; i < URLS && can; i++)
         check(whole[i] == halves[i], "%s, %s, invalid %u: verdict %zu is %u, in halves %u", kind, canon, invalid, i,
@@ -151,12 +151,12 @@ static void what_fails_is_told_with_its_place(void **state)
     (void)state;
     assert_int_equal(digest_some(set, urls, &n, digests, verdicts, &epoch), VIDI_INVALID);
     assert_int_equal(n, 2);
-    assert_int_equal(vidi_add_digests(set, epoch, digests, n, verdicts), VIDI_OK);
+    assert_int_equal(vidi_add_digests(set, epoch, digests, n, verdicts, NULL), VIDI_OK);
     assert_int_equal(stats_of(set).count, 2);
     assert_int_equal(vidi_digest_batch(NULL, urls, 4, digests, verdicts, &epoch), VIDI_EARGUMENT);
-    assert_int_equal(vidi_add_digests(set, epoch, NULL, 1, verdicts), VIDI_EARGUMENT);
+    assert_int_equal(vidi_add_digests(set, epoch, NULL, 1, verdicts, NULL), VIDI_EARGUMENT);
     assert_int_equal(vidi_digest_batch(set, NULL, 0, NULL, NULL, &epoch), VIDI_OK);
-    assert_int_equal(vidi_add_digests(set, epoch, NULL, 0, NULL), VIDI_OK);
+    assert_int_equal(vidi_add_digests(set, epoch, NULL, 0, NULL, NULL), VIDI_OK);
     vidi_close(set);
 }
 
@@ -170,11 +170,11 @@ static void digests_end_with_their_epoch(void **state)
     (void)state;
     assert_int_equal(vidi_digest_batch(set, &url, 1, &digest, &verdict, &epoch), VIDI_OK);
     assert_int_equal(vidi_rotate(set, NULL), VIDI_OK);
-    assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, &verdict), VIDI_ECANNOT);
+    assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, &verdict, NULL), VIDI_ECANNOT);
     assert_int_equal(verdict, VIDI_DIGESTED);
     assert_int_equal(vidi_has(set, url), VIDI_NEW);
     assert_int_equal(vidi_digest_batch(set, &url, 1, &digest, &verdict, &epoch), VIDI_OK);
-    assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, &verdict), VIDI_OK);
+    assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, &verdict, NULL), VIDI_OK);
     assert_int_equal(vidi_has(set, url), VIDI_SEEN);
     vidi_close(set);
 }
@@ -198,7 +198,7 @@ static void in_a_folder_they_are_kept(void **state)
         assert_int_equal(vidi_commit(set), VIDI_OK);
         uint64_t count = stats_of(set).count + stats_of(set).staged;
         vidi_close(set);
-        check(vidi_open(&set, path, 0) == VIDI_OK, "%s", vidi_message());
+        check(vidi_open(&set, path, NULL) == VIDI_OK, "%s", vidi_message());
         check(stats_of(set).count >= URLS / 2 && stats_of(set).count <= count, "%llu URLs of %llu",
               (unsigned long long)stats_of(set).count, (unsigned long long)count);
         for (size_t i = 0; i < URLS; i++)
@@ -252,7 +252,7 @@ static void two_threads_do_it_in_turn(void **state)
     (void)state;
     mix(&batch, urls);
     vidi_set *other = make("fingerprint", "whatwg", VIDI_KEEP_INVALID, NULL);
-    assert_int_equal(vidi_add_batch(other, urls, URLS, wanted), VIDI_OK);
+    assert_int_equal(vidi_add_batch(other, urls, URLS, wanted, NULL), VIDI_OK);
     relay.set = make("fingerprint", "whatwg", VIDI_KEEP_INVALID, NULL);
     relay.urls = urls;
     pthread_mutex_init(&relay.lock, NULL);
@@ -265,7 +265,8 @@ static void two_threads_do_it_in_turn(void **state)
             pthread_cond_wait(&relay.changed, &relay.lock);
         pthread_mutex_unlock(&relay.lock);
         uint8_t *verdicts = relay.verdicts[block % 2];
-        check(vidi_add_digests(relay.set, 0, relay.digests[block % 2], n, verdicts) == VIDI_OK, "%s", vidi_message());
+        check(vidi_add_digests(relay.set, 0, relay.digests[block % 2], n, verdicts, NULL) == VIDI_OK, "%s",
+              vidi_message());
         for (size_t i = 0; i < n; i++)
             check(verdicts[i] == wanted[block * n + i], "verdict %zu is %u", block * n + i, verdicts[i]);
         pthread_mutex_lock(&relay.lock);

@@ -62,7 +62,7 @@ static void add(worker *me, const vidi_str *urls)
     for (size_t done = 0, n; done < PART; done += n) {
         n = 1 + (size_t)test_below(&me->random, 2 * PART / 3);
         n = n < PART - done ? n : PART - done;
-        if (vidi_add_batch(me->of->set, urls + done, n, verdicts) != VIDI_OK)
+        if (vidi_add_batch(me->of->set, urls + done, n, verdicts, NULL) != VIDI_OK)
             atomic_fetch_add(&me->of->wrong, 1);
     }
 }

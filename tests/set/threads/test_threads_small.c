@@ -32,7 +32,7 @@ static void *add_all(void *context)
     for (size_t at = 0, n; at < self->urls->n; at += n) {
         n = 1 + test_below(&random, test_below(&random, 4) ? BATCH_MOST : 2);
         n = n < self->urls->n - at ? n : self->urls->n - at;
-        if (vidi_add_batch(self->set, self->urls->urls + at, n, verdicts) != VIDI_OK)
+        if (vidi_add_batch(self->set, self->urls->urls + at, n, verdicts, NULL) != VIDI_OK)
             atomic_store(self->failed, 1);
         for (size_t i = 0; i < n; i++)
             if (verdicts[i] == VIDI_NEW)

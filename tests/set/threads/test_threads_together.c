@@ -31,7 +31,7 @@ static void *merge_over_and_over(void *context)
     merger *self = context;
     char room[TEST_URL_ROOM];
     for (int i = 0; i < self->rounds && !self->failed; i++) {
-        int result = vidi_merge(self->into, self->from);
+        int result = vidi_merge(self->into, self->from, 0);
         self->failed = result == VIDI_OK ? 0 : result;
         if (vidi_add(self->into, url_at(room, 5, self->first + (uint64_t)i % 100)) < 0) {
             self->failed = 1;
@@ -64,7 +64,7 @@ static void merges_in_all_directions_end(void **state)
         check(mergers[i].failed == 0, "way %d: %d", i, mergers[i].failed);
     }
     for (int i = 0; i < SETS; i++) { /* one more round, and all is everywhere */
-        assert_int_equal(vidi_merge(sets[0], sets[i]), VIDI_OK);
+        assert_int_equal(vidi_merge(sets[0], sets[i], 0), VIDI_OK);
     }
     for (uint64_t i = 0; i < 500; i++) {
         assert_int_equal(vidi_has(sets[0], url_at(room, 5, i)), VIDI_SEEN);
@@ -109,7 +109,7 @@ static void *add_all(void *context)
         }
         size_t n = self->end - i < self->batch ? self->end - i : self->batch;
         int result = n == 1 ? vidi_add(self->set, self->urls->urls[i])
-                            : vidi_add_batch(self->set, self->urls->urls + i, n, verdicts);
+                            : vidi_add_batch(self->set, self->urls->urls + i, n, verdicts, NULL);
         if (result < 0) {
             atomic_store(&self->failed, result);
             break;
@@ -184,7 +184,7 @@ static void a_stream_beside_adds_is_consistent(void **state)
                 before[w][i] = atomic_load(&adders[i].done);
             }
             atomic_store(&begun, w + 1);
-            int code = vidi_write(set, test_stream_sink, &streams[w]);
+            int code = vidi_write(set, test_stream_sink, &streams[w], 0);
             result = code < 0 ? code : result;
         }
         for (size_t i = 0; i < ADDERS; i++) {
@@ -246,7 +246,7 @@ static void *add_in_own_order(void *context)
                 index[j] = (at + (i + j) * step) % TURNED;
                 urls[j] = self->urls->urls[index[j]];
             }
-            int result = vidi_add_batch(self->set, urls, n, verdicts);
+            int result = vidi_add_batch(self->set, urls, n, verdicts, NULL);
             if (result < 0) {
                 atomic_store(&self->failed, result);
                 return NULL;
