@@ -49,7 +49,9 @@ typedef struct cli_command {
     const char *common;               /* options that the short help shows, separated by spaces; NULL: all */
     const char *operand;              /* what its operands are called; NULL: it takes none */
     size_t least, most;               /* the number of operands; most 0: any number */
-    int (*run)(const struct cli_command *self, cli_words words);
+    size_t size;                      /* of the struct that the options fill in; 0: there is none */
+    const void *defaults;             /* such a struct; NULL: all of it is zero */
+    int (*run)(void *values, cli_words words); /* gets that struct, and the operands; without options, all words */
 } cli_command;
 
 extern const cli_command cli_dedup, cli_has, cli_remove, cli_list, cli_canon, cli_links, cli_plan, cli_kinds, cli_info,
@@ -65,6 +67,9 @@ int cli_program(int argc, char **argv, int (*run)(cli_words words));
 
 /* All commands in the order of the help, then NULL. The first one runs when no command is named. vidi-lab has none. */
 extern const cli_command *const cli_commands[];
+
+/* Reads the options, runs the command, and frees what the options took. Returns the exit status. */
+int cli_command_run(const cli_command *command, cli_words words);
 
 /* The command with that name, or NULL. */
 const cli_command *cli_command_find(const char *name);

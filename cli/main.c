@@ -37,11 +37,11 @@ static int dispatch(cli_words words)
     if (words.count > 0 && words.list[0][0] != '-') {
         const cli_command *command = cli_command_find(words.list[0]);
         if (command)
-            return command->run(command, (cli_words){words.list + 1, words.count - 1});
+            return cli_command_run(command, (cli_words){words.list + 1, words.count - 1});
         if (stat(words.list[0], &about) != 0 && errno == ENOENT)
             return neither_command_nor_file(words.list[0]);
     }
-    return cli_commands[0]->run(cli_commands[0], words);
+    return cli_command_run(cli_commands[0], words);
 }
 
 int main(int argc, char **argv)

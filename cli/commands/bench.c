@@ -35,6 +35,7 @@ typedef struct pool {
     size_t used, room;
     vidi_str *urls;
     size_t count, urls_room;
+    uint64_t most; /* URLs to read */
 } pool;
 
 typedef struct result {
@@ -123,28 +124,24 @@ static int make_urls(pool *pool, uint64_t n)
     return CLI_OK;
 }
 
+static int take_lines(void *context, const cli_block *block)
+{
+    pool *pool = context;
+
+    for (size_t i = 0; i < block->count && pool->count < pool->most; i++)
+        if (pool_add(pool, block->lines[i].ptr, block->lines[i].len) != CLI_OK)
+            return CLI_ERROR;
+    return pool->count < pool->most ? CLI_OK : CLI_GO_ON; /* the latter ends the reading */
+}
+
 /* The first n lines of a file; it may have fewer. */
 static int read_urls(pool *pool, cli_words files, uint64_t n)
 {
-    cli_reader reader = {.wake = -1, .in = {.fd = -1}};
-    cli_block block;
-    int status = cli_block_init(&block);
-
-    if (status != CLI_OK)
-        return status;
-    status = cli_reader_init(&reader, files, '\n');
-    while (status == CLI_OK && pool->count < n) {
-        status = cli_reader_fill(&reader, &block);
-        if (block.count == 0)
-            break;
-        for (size_t i = 0; i < block.count && pool->count < n && status == CLI_OK; i++)
-            status = pool_add(pool, block.lines[i].ptr, block.lines[i].len);
-    }
+    pool->most = n;
+    int status = cli_lines_each(files, take_lines, pool);
     if (status == CLI_OK && pool->count == 0)
-        status = cli_error("%s has no lines to measure with", files.list[0]);
-    cli_reader_free(&reader);
-    cli_block_free(&block);
-    return status;
+        return cli_error("%s has no lines to measure with", files.list[0]);
+    return status == CLI_GO_ON ? CLI_OK : status;
 }
 
 /* ---- measuring ---- */
@@ -322,15 +319,11 @@ static int bench_run(const bench_options *options, cli_words files, pool *pool)
     return cli_out_end(&out, status);
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    bench_options options = {0};
     pool pool = {0};
-    int status = cli_options_parse(self, &words, &options);
+    int status = bench_run(values, words, &pool);
 
-    if (status != CLI_GO_ON)
-        return status;
-    status = bench_run(&options, words, &pool);
     free(pool.bytes);
     free(pool.urls);
     return status;
@@ -361,6 +354,7 @@ const cli_command cli_bench = {
                 "  vidi bench --json urls.txt.gz | jq '.kinds[0]'\n"
                 "  VIDI_CPU=portable vidi bench\n",
     .options = options_table,
+    .size = sizeof(bench_options),
     .operand = "FILE",
     .most = 1,
     .run = run,

@@ -27,13 +27,12 @@ typedef struct canon {
     const canon_options *options;
     uint32_t invalid; /* vidi_invalid_policy */
     vidi_str base;    /* ptr NULL: none */
-    cli_reader in;
-    cli_block block;
     cli_out out;
     char *text; /* the canonical form of the current line */
     size_t room;
     uint64_t read, changed, bad, not_utf8;
-    uint64_t line; /* number of the current line in its file */
+    const char *file; /* of the current line */
+    uint64_t line;    /* its number in that file */
 } canon;
 
 static const vidi_str *base_of(const canon *job)
@@ -126,7 +125,7 @@ static int take_invalid(canon *job, vidi_str line)
     if (job->invalid == VIDI_DROP_INVALID)
         return CLI_OK;
     if (job->invalid == VIDI_FAIL_INVALID)
-        return cli_error("%s: line %llu: %s", job->block.name, (unsigned long long)job->line, vidi_message());
+        return cli_error("%s: line %llu: %s", job->file, (unsigned long long)job->line, vidi_message());
     snprintf(reason, sizeof reason, "%s", vidi_message()); /* explaining may fail again */
     return print_line(job, line, line, reason);
 }
@@ -147,35 +146,17 @@ static int take_line(canon *job, vidi_str line)
     return print_line(job, line, (vidi_str){job->text, len}, NULL);
 }
 
-static int canon_block(canon *job)
+static int canon_block(void *context, const cli_block *block)
 {
+    canon *job = context;
     int status = CLI_OK;
 
-    job->line = job->block.first - 1;
-    for (size_t i = 0; i < job->block.count && status == CLI_OK; i++)
-        status = take_line(job, job->block.lines[i]);
-    if (status == CLI_OK && (job->out.error != 0 || job->block.waits))
+    job->file = block->name;
+    job->line = block->first - 1;
+    for (size_t i = 0; i < block->count && status == CLI_OK; i++)
+        status = take_line(job, block->lines[i]);
+    if (status == CLI_OK && (job->out.error != 0 || block->waits))
         status = cli_out_flush(&job->out);
-    return status;
-}
-
-static int canon_files(canon *job, cli_words files)
-{
-    int status = cli_reader_init(&job->in, files, '\n');
-
-    if (status == CLI_OK)
-        status = cli_block_init(&job->block);
-    cli_out_init(&job->out, STDOUT_FILENO);
-    while (status == CLI_OK) {
-        int filled = cli_reader_fill(&job->in, &job->block);
-        if (filled == CLI_OK && job->block.count == 0)
-            break;
-        status = canon_block(job);
-        status = status != CLI_OK ? status : filled;
-    }
-    status = cli_out_end(&job->out, status);
-    cli_reader_free(&job->in);
-    cli_block_free(&job->block);
     return status;
 }
 
@@ -190,16 +171,6 @@ static int print_stats(const canon *job)
         {"canon", NULL, CLI_IS_TEXT, .text = vidi_canon_name(job->form)},
     };
     return cli_figures_print(figures, sizeof figures / sizeof *figures, job->options->json);
-}
-
-/* Reports a base that is not a URL at once, not at the first line. */
-static int check_base(canon *job, const char *base)
-{
-    size_t len = 0;
-
-    job->base = (vidi_str){base, strlen(base)};
-    int result = vidi_url_resolve(job->base, (vidi_str){"", 0}, NULL, &len);
-    return result == VIDI_OK || result == VIDI_ELIMIT ? CLI_OK : cli_error("--base: %s", vidi_message());
 }
 
 static int make_canon(canon *job)
@@ -221,8 +192,10 @@ static int read_options(canon *job)
         return cli_error("--explain and --json exclude each other");
     if (cli_invalid_parse(options->invalid, &job->invalid) != CLI_OK)
         return CLI_ERROR;
-    if (options->base && check_base(job, options->base) != CLI_OK)
+    if (cli_base_check(options->base) != CLI_OK)
         return CLI_ERROR;
+    if (options->base)
+        job->base = (vidi_str){options->base, strlen(options->base)};
     return make_canon(job);
 }
 
@@ -232,7 +205,8 @@ static int canon_run(const canon_options *options, cli_words files)
     int status = job.text ? read_options(&job) : cli_error("out of memory");
 
     if (status == CLI_OK) {
-        status = canon_files(&job, files);
+        cli_out_init(&job.out, STDOUT_FILENO);
+        status = cli_out_end(&job.out, cli_lines_each(files, canon_block, &job));
         if (options->stats && status != CLI_PIPE) {
             int counted = print_stats(&job);
             status = status != CLI_OK ? status : counted;
@@ -265,14 +239,11 @@ static int print_rules(void)
     return printed != CLI_OK ? printed : closed;
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    canon_options options = {0};
-    int status = cli_options_parse(self, &words, &options);
+    const canon_options *options = values;
 
-    if (status == CLI_GO_ON)
-        status = options.rules ? print_rules() : canon_run(&options, words);
-    return status;
+    return options->rules ? print_rules() : canon_run(options, words);
 }
 
 #define FIELD(name) offsetof(canon_options, name)
@@ -311,6 +282,7 @@ const cli_command cli_canon = {
                 "  vidi canon --base https://example.org/a/ --invalid drop < links.txt\n"
                 "  echo 'HTTP://Example.com:80/a/../b#top' | vidi canon --explain\n",
     .options = options_table,
+    .size = sizeof(canon_options),
     .operand = "FILE",
     .run = run,
 };

@@ -75,12 +75,9 @@ static int check(const char *path, bool quiet)
     return status == CLI_OK && !quiet ? print_good(path, &stats, &found) : status;
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    check_options options = {0};
-    int status = cli_options_parse(self, &words, &options);
-
-    return status == CLI_GO_ON ? check(words.list[0], options.quiet) : status;
+    return check(words.list[0], ((const check_options *)values)->quiet);
 }
 
 static const cli_option options_table[] = {
@@ -105,6 +102,7 @@ const cli_command cli_check = {
     .examples = "  vidi check crawl.state\n"
                 "  vidi check -q backup.vidi && cp backup.vidi /mnt/safe\n",
     .options = options_table,
+    .size = sizeof(check_options),
     .operand = "STATE",
     .least = 1,
     .most = 1,

@@ -164,19 +164,18 @@ static int dedup_run(cli_job *job, cli_sets *sets, dedup_options *options, cli_w
     return job->signal ? CLI_SIGNAL + job->signal : status;
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    dedup_options options = {.set.lost = -1};
+    dedup_options *options = values;
     cli_job job;
     cli_sets sets = {0};
-    int status = cli_options_parse(self, &words, &options);
 
+    if (options->version)
+        return cli_version_print();
     cli_job_init(&job);
-    if (status == CLI_GO_ON)
-        status = options.version ? cli_version_print() : dedup_run(&job, &sets, &options, words);
+    int status = dedup_run(&job, &sets, options, words);
     cli_job_free(&job);
     cli_sets_close(&sets);
-    free(options.set.params);
     return status;
 }
 
@@ -295,6 +294,8 @@ const cli_command cli_dedup = {
                 "  vidi --canon none < lines.txt                     any lines, not only URLs\n"
                 "  vidi plan --urls 1e9 --lost 1                     what will it cost?\n",
     .options = options_table,
+    .size = sizeof(dedup_options),
+    .defaults = &(const dedup_options){.set.lost = -1},
     .common = "state output dry-run seen count null field json-key canon invalid capacity lost kind stats json quiet "
               "version help",
     .operand = "FILE",

@@ -133,23 +133,19 @@ typedef struct export_options {
     const char *redis;
 } export_options;
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    export_options options = {0};
-    int status = cli_options_parse(self, &words, &options);
-
-    if (status != CLI_GO_ON)
-        return status;
+    const export_options *options = values;
     const char *name = words.count > 1 ? words.list[1] : "-";
     if (strcmp(name, "-") == 0 && isatty(STDOUT_FILENO))
         return cli_error(
             "standard output is a terminal, and an exported set is binary; name a file, or redirect the output");
     if (cli_state_is_folder(name))
         return cli_error("cannot write %s: %s; name a file in it", name, strerror(EISDIR));
-    exported what = {.path = words.list[0], .redis = options.redis};
-    status = cli_state_open(&what.set, what.path,
-                            &(cli_opening){.flags = VIDI_READ_ONLY | VIDI_NO_MAP,
-                                           .damage = options.accepts ? CLI_DAMAGE_WARNS : CLI_DAMAGE_FAILS});
+    exported what = {.path = words.list[0], .redis = options->redis};
+    int status = cli_state_open(&what.set, what.path,
+                                &(cli_opening){.flags = VIDI_READ_ONLY | VIDI_NO_MAP,
+                                               .damage = options->accepts ? CLI_DAMAGE_WARNS : CLI_DAMAGE_FAILS});
     if (status != CLI_OK)
         return status;
     status = write_file(&what, name);
@@ -186,6 +182,7 @@ const cli_command cli_export = {
                 "  vidi export crawl.state | zstd > crawl.vidi.zst\n"
                 "  vidi export crawl.state --redis crawl | redis-cli --pipe\n",
     .options = options_table,
+    .size = sizeof(export_options),
     .operand = "STATE",
     .least = 1,
     .most = 2,

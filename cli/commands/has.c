@@ -61,15 +61,12 @@ static int has_run(cli_job *job, const has_options *options, cli_words words)
     return status == CLI_OK && job->seen < job->read ? CLI_UNSEEN : status;
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    has_options options = {0};
     cli_job job;
-    int status = cli_options_parse(self, &words, &options);
 
     cli_job_init(&job);
-    if (status == CLI_GO_ON)
-        status = has_run(&job, &options, words);
+    int status = has_run(&job, values, words);
     cli_job_free(&job);
     vidi_close(job.set);
     return status;
@@ -107,6 +104,7 @@ const cli_command cli_has = {
                 "  vidi has -v crawl.vidi urls.txt > not-seen.txt\n"
                 "  echo http://example.com/ | vidi has -q crawl.vidi && echo seen\n",
     .options = options_table,
+    .size = sizeof(has_options),
     .operand = "STATE",
     .least = 1,
     .run = run,

@@ -116,15 +116,12 @@ int cli_help_print(const cli_command *command, bool full)
     return cli_out_close(&out);
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    int status = cli_options_parse(self, &words, NULL);
-
-    if (status != CLI_GO_ON)
-        return status;
+    (void)values;
     const cli_command *command = words.count == 0 ? cli_commands[0] : cli_command_find(words.list[0]);
     if (command && !command->options)
-        return command->run(command, (cli_words){(char *[]){(char *)"--help"}, 1});
+        return command->run(NULL, (cli_words){(char *[]){(char *)"--help"}, 1});
     if (command)
         return cli_help_print(command, true);
     const char *nearest = cli_command_nearest(words.list[0]);

@@ -96,18 +96,16 @@ static int import_with_new_key(vidi_set **set, const char *name, const char *pat
     return status;
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    import_options options = {0};
+    const import_options *options = values;
     vidi_set *set;
-    int status = cli_options_parse(self, &words, &options);
 
-    if (status != CLI_GO_ON)
-        return status;
     if (check_absent(words.list[0]) != CLI_OK)
         return CLI_ERROR;
     const char *path = words.list[0], *name = words.count > 1 ? words.list[1] : "-";
-    status = options.new_key ? import_with_new_key(&set, name, path) : cli_state_read(&set, name, path, NULL, NULL);
+    int status =
+        options->new_key ? import_with_new_key(&set, name, path) : cli_state_read(&set, name, path, NULL, NULL);
     if (status == CLI_OK)
         status = print(set, path);
     vidi_close(set);
@@ -139,6 +137,7 @@ const cli_command cli_import = {
     .examples = "  vidi import crawl.state crawl.vidi\n"
                 "  ssh other vidi export crawl.state | vidi import copy.state\n",
     .options = options_table,
+    .size = sizeof(import_options),
     .operand = "STATE",
     .least = 1,
     .most = 2,

@@ -207,19 +207,14 @@ static int print(const info *state, bool json)
     return cli_out_end(&out, status);
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    info_options options = {0};
-    info state = {0};
-    int status = cli_options_parse(self, &words, &options);
+    const info_options *options = values;
+    info state = {.path = words.list[0], .folder = cli_state_is_folder(words.list[0])};
+    int status = cli_state_look(state.path, &state.view);
 
-    if (status != CLI_GO_ON)
-        return status;
-    state.path = words.list[0];
-    state.folder = cli_state_is_folder(state.path);
-    status = cli_state_look(state.path, &state.view);
     if (status == CLI_OK)
-        status = print(&state, options.json);
+        status = print(&state, options->json);
     vidi_close(state.view.set);
     return status;
 }
@@ -243,6 +238,7 @@ const cli_command cli_info = {
                 "  vidi info --json crawl.state | jq .expected_lost\n"
                 "  vidi info --json crawl.state | jq '.epochs[] | [.epoch, .count]'\n",
     .options = options_table,
+    .size = sizeof(info_options),
     .operand = "STATE",
     .least = 1,
     .most = 1,

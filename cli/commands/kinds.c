@@ -46,17 +46,15 @@ static int print_table(cli_out *out)
     return cli_table_print(&table, out);
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    kinds_options options = {0};
+    const kinds_options *options = values;
     cli_out out;
-    int status = cli_options_parse(self, &words, &options);
+    int status = CLI_OK;
 
-    if (status != CLI_GO_ON)
-        return status;
-    status = CLI_OK;
+    (void)words;
     cli_out_init(&out, STDOUT_FILENO);
-    if (options.json)
+    if (options->json)
         print_json(&out);
     else
         status = print_table(&out);
@@ -79,5 +77,6 @@ const cli_command cli_kinds = {
         "parallel).\n"
         "The exit status is 0, or 2 after an error.",
     .options = options_table,
+    .size = sizeof(kinds_options),
     .run = run,
 };

@@ -21,11 +21,11 @@ static void run_below(const char *folder, const char *path, char **words)
         execv(name, words);
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
     char folder[PATH_MAX] = "";
     char **all = calloc(words.count + 2, sizeof *all);
-    (void)self;
+    (void)values;
     if (!all)
         return cli_error("out of memory");
     all[0] = (char *)PROGRAM;

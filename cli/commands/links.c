@@ -7,6 +7,7 @@
 
 #include "crawler/html/html.h"
 #include "pipeline/input/input.h"
+#include "pipeline/options/canon_options.h"
 #include "ui/options.h"
 #include "ui/output.h"
 
@@ -156,30 +157,21 @@ static int print_file(links *job, const char *path)
 /* Reports options that make no sense at once, not at the first page. */
 static int check_options(const links_options *options)
 {
-    size_t len = 0;
-
     if (options->about && (options->json || options->resources || options->skip_nofollow))
         return cli_error("--about prints no links: it excludes --json, --resources and --skip-nofollow");
     if (options->encoding && !html_encoding_name((vidi_str){options->encoding, strlen(options->encoding)}))
         return cli_error("--encoding: '%s' is not a label of the Encoding Standard", options->encoding);
-    if (!options->base)
-        return CLI_OK;
-    vidi_url url = {.size = sizeof url};
-    int result = vidi_url_parse((vidi_str){options->base, strlen(options->base)}, NULL, NULL, &len, &url);
-    return result == VIDI_OK || result == VIDI_ELIMIT ? CLI_OK : cli_error("--base: %s", vidi_message());
+    return cli_base_check(options->base);
 }
 
 static int print_files(const links_options *options, cli_words files)
 {
-    char minus[] = "-", *standard_input[] = {minus};
     links job = {.options = options};
     uint64_t size;
     int status = check_options(options);
 
-    if (files.count == 0)
-        files = (cli_words){standard_input, 1};
-    for (size_t i = 0; i < files.count && status == CLI_OK; i++)
-        status = cli_input_check(files.list[i], &size);
+    if (status == CLI_OK)
+        status = cli_input_check_all(&files, &size);
     if (status != CLI_OK)
         return status;
     cli_out_init(&job.out, STDOUT_FILENO);
@@ -188,12 +180,9 @@ static int print_files(const links_options *options, cli_words files)
     return cli_out_end(&job.out, status);
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    links_options options = {0};
-    int status = cli_options_parse(self, &words, &options);
-
-    return status == CLI_GO_ON ? print_files(&options, words) : status;
+    return print_files(values, words);
 }
 
 #define FIELD(name) offsetof(links_options, name)
@@ -239,6 +228,7 @@ const cli_command cli_links = {
                 "  vidi links --base https://example.org/ --skip-nofollow < index.html | grep '^http'\n"
                 "  vidi links --about *.html\n",
     .options = options_table,
+    .size = sizeof(links_options),
     .operand = "FILE",
     .run = run,
 };

@@ -81,16 +81,12 @@ static int list_set(listing *list, const vidi_set *set, const char *path)
     return result < 0 ? cli_state_error(path, result) : CLI_OK;
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
     vidi_set *set;
-    list_options options = {0};
-    listing list = {.options = &options};
-    int status = cli_options_parse(self, &words, &options);
+    listing list = {.options = values};
+    int status = cli_state_open(&set, words.list[0], &(cli_opening){.flags = VIDI_READ_ONLY | VIDI_NO_MAP});
 
-    if (status != CLI_GO_ON)
-        return status;
-    status = cli_state_open(&set, words.list[0], &(cli_opening){.flags = VIDI_READ_ONLY | VIDI_NO_MAP});
     if (status != CLI_OK)
         return status;
     cli_out_init(&list.out, STDOUT_FILENO);
@@ -123,6 +119,7 @@ const cli_command cli_list = {
     .examples = "  vidi list crawl.vidi | sort > urls.txt\n"
                 "  vidi list --json crawl.vidi | jq -r 'select(.times > 1).url'\n",
     .options = options_table,
+    .size = sizeof(list_options),
     .operand = "STATE",
     .least = 1,
     .most = 1,

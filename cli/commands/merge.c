@@ -339,21 +339,17 @@ typedef struct merge_options {
     bool force;
 } merge_options;
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    merge_options options = {0};
-    int status = cli_options_parse(self, &words, &options);
-
-    if (status != CLI_GO_ON)
-        return status;
+    const merge_options *options = values;
     merging job = {.path = words.list[0],
-                   .write = options.write,
-                   .flags = options.force ? VIDI_MERGE_FORCE : 0,
+                   .write = options->write,
+                   .flags = options->force ? VIDI_MERGE_FORCE : 0,
                    .from = {words.list + 1, words.count - 1}};
     job.sets = calloc(job.from.count, sizeof *job.sets);
     if (!job.sets)
         return cli_error("out of memory");
-    status = merge(&job);
+    int status = merge(&job);
     vidi_close(job.into);
     for (size_t i = 0; i < job.from.count; i++)
         vidi_close(job.sets[i]);
@@ -398,6 +394,7 @@ const cli_command cli_merge = {
     .examples = "  vidi merge all.state one.state two.state three.state\n"
                 "  vidi merge all.state from-other-machines/*.vidi\n",
     .options = options_table,
+    .size = sizeof(merge_options),
     .operand = "STATE",
     .least = 2,
     .run = run,

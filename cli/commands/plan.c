@@ -191,15 +191,10 @@ static int plan_run(const plan_options *options)
     return cli_out_end(&out, status);
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    plan_options options = {.lost = -1};
-    int status = cli_options_parse(self, &words, &options);
-
-    if (status == CLI_GO_ON)
-        status = plan_run(&options);
-    free(options.params);
-    return status;
+    (void)words;
+    return plan_run(values);
 }
 
 #define FIELD(name) offsetof(plan_options, name)
@@ -256,5 +251,7 @@ const cli_command cli_plan = {
                 "  vidi plan --kind classic --memory 1G --error 1e-6\n"
                 "  vidi plan --urls 1e9 --json | jq '.[] | select(.chosen)'\n",
     .options = options_table,
+    .size = sizeof(plan_options),
+    .defaults = &(const plan_options){.lost = -1},
     .run = run,
 };

@@ -90,16 +90,12 @@ static int remove_run(cli_job *job, const remove_options *options, cli_words wor
     return job->signal ? CLI_SIGNAL + job->signal : status;
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    remove_options options = {0};
     cli_job job;
-    int status = cli_options_parse(self, &words, &options);
 
-    if (status != CLI_GO_ON)
-        return status;
     cli_job_init(&job);
-    status = remove_run(&job, &options, words);
+    int status = remove_run(&job, values, words);
     cli_job_free(&job);
     vidi_close(job.set);
     return status;
@@ -142,6 +138,7 @@ const cli_command cli_remove = {
     .examples = "  vidi remove crawl.vidi failed.txt\n"
                 "  grep ' 503$' fetch.log | vidi remove -f 1 -d ' ' crawl.vidi\n",
     .options = options_table,
+    .size = sizeof(remove_options),
     .operand = "STATE",
     .least = 1,
     .run = run,

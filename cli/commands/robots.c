@@ -55,8 +55,9 @@ static int answer(job *j, vidi_str url)
     return CLI_OK;
 }
 
-static int answer_block(job *j, const cli_block *block)
+static int answer_block(void *context, const cli_block *block)
 {
+    job *j = context;
     int status = CLI_OK;
 
     for (size_t i = 0; i < block->count && status == CLI_OK; i++)
@@ -66,39 +67,16 @@ static int answer_block(job *j, const cli_block *block)
     return status;
 }
 
-/* URLs from standard input, one per line. */
-static int answer_lines(job *j)
-{
-    static char dash[] = "-";
-    char *files[] = {dash};
-    cli_reader in;
-    cli_block block;
-    int status = cli_reader_init(&in, (cli_words){files, 1}, '\n');
-
-    if (status != CLI_OK)
-        return status;
-    status = cli_block_init(&block);
-    while (status == CLI_OK) {
-        int filled = cli_reader_fill(&in, &block);
-        if (filled == CLI_OK && block.count == 0)
-            break;
-        status = answer_block(j, &block);
-        status = status != CLI_OK ? status : filled;
-    }
-    cli_reader_free(&in);
-    cli_block_free(&block);
-    return status;
-}
-
 static int answer_all(job *j, cli_words urls)
 {
+    const cli_words standard_input = {NULL, 0};
     int status = CLI_OK;
 
     if (urls.count == 0 && !j->options->json)
-        return answer_lines(j);
+        return cli_lines_each(standard_input, answer_block, j);
     for (size_t i = 0; i < urls.count && status == CLI_OK; i++) {
         if (strcmp(urls.list[i], "-") == 0)
-            status = answer_lines(j);
+            status = cli_lines_each(standard_input, answer_block, j);
         else
             status = answer(j, (vidi_str){urls.list[i], strlen(urls.list[i])});
     }
@@ -229,12 +207,9 @@ static int robots_run(const asked *options, cli_words words)
     return status == CLI_OK && options->quiet && j.denied > 0 ? CLI_DENIED : status;
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    asked options = {.agent = "vidi"};
-    int status = cli_options_parse(self, &words, &options);
-
-    return status == CLI_GO_ON ? robots_run(&options, words) : status;
+    return robots_run(values, words);
 }
 
 #define FIELD(name) offsetof(asked, name)
@@ -271,6 +246,8 @@ const cli_command cli_robots = {
                 "  curl -s https://example.com/robots.txt | vidi robots --json -\n"
                 "  vidi robots -q robots.txt https://example.com/a && echo may be fetched\n",
     .options = options_table,
+    .size = sizeof(asked),
+    .defaults = &(const asked){.agent = "vidi"},
     .operand = "FILE",
     .least = 1,
     .run = run,

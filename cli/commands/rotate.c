@@ -55,18 +55,15 @@ static int rotate(vidi_set *set, const char *path, const rotate_options *options
     return error < 0 ? cli_state_error(path, error) : print(set, path, before.kind);
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    rotate_options options = {0};
-    vidi_set *set = NULL;
-    int status = cli_options_parse(self, &words, &options);
+    const rotate_options *options = values;
+    vidi_set *set;
+    int status = cli_state_open_to_write(&set, words.list[0], &options->write, (cli_opening){0});
 
-    if (status == CLI_GO_ON)
-        status = cli_state_open_to_write(&set, words.list[0], &options.write, (cli_opening){0});
-    if (status == CLI_OK && set)
-        status = rotate(set, words.list[0], &options);
+    if (status == CLI_OK)
+        status = rotate(set, words.list[0], options);
     vidi_close(set);
-    free(options.params);
     return status;
 }
 
@@ -97,6 +94,7 @@ const cli_command cli_rotate = {
     .examples = "  vidi rotate crawl.state\n"
                 "  vidi rotate --kind blocked --capacity 1e9 --error 1e-3 crawl.state\n",
     .options = options_table,
+    .size = sizeof(rotate_options),
     .operand = "STATE",
     .least = 1,
     .most = 1,

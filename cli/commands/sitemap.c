@@ -9,6 +9,7 @@
 
 #include "crawler/sitemap/sitemap.h"
 #include "pipeline/input/input.h"
+#include "pipeline/options/canon_options.h"
 #include "ui/options.h"
 #include "ui/output.h"
 
@@ -149,35 +150,12 @@ static int read_files(job *j, cli_words files)
     return status;
 }
 
-static int check_files(cli_words files)
-{
-    uint64_t size;
-
-    for (size_t i = 0; i < files.count; i++)
-        if (cli_input_check(files.list[i], &size) != CLI_OK)
-            return CLI_ERROR;
-    return CLI_OK;
-}
-
-static int check_base(const char *base)
-{
-    size_t len = 0;
-
-    if (!base)
-        return CLI_OK;
-    int result = vidi_url_resolve((vidi_str){base, strlen(base)}, (vidi_str){"", 0}, NULL, &len);
-    return result == VIDI_OK || result == VIDI_ELIMIT ? CLI_OK : cli_error("--base: %s", vidi_message());
-}
-
 static int sitemap_run(const asked *options, cli_words files)
 {
-    static char dash[] = "-";
-    char *standard[] = {dash};
     job j = {.options = options};
+    uint64_t size;
 
-    if (files.count == 0)
-        files = (cli_words){standard, 1};
-    if (check_base(options->base) != CLI_OK || check_files(files) != CLI_OK)
+    if (cli_base_check(options->base) != CLI_OK || cli_input_check_all(&files, &size) != CLI_OK)
         return CLI_ERROR;
     if (options->quiet)
         cli_warnings_off();
@@ -187,12 +165,9 @@ static int sitemap_run(const asked *options, cli_words files)
     return status == CLI_OK && j.incomplete ? CLI_INCOMPLETE : status;
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    asked options = {0};
-    int status = cli_options_parse(self, &words, &options);
-
-    return status == CLI_GO_ON ? sitemap_run(&options, words) : status;
+    return sitemap_run(values, words);
 }
 
 #define FIELD(name) offsetof(asked, name)
@@ -227,6 +202,7 @@ const cli_command cli_sitemap = {
                 "  vidi sitemap --json sitemap.xml.gz\n"
                 "  curl -s https://example.com/sitemap.xml | vidi sitemap > urls.txt\n",
     .options = options_table,
+    .size = sizeof(asked),
     .operand = "FILE",
     .run = run,
 };

@@ -30,18 +30,13 @@ static int snapshot(vidi_set *set, const char *path)
     return print(path, &before, &after);
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
     vidi_set *set;
-    cli_write_options options = {0};
-    int status = cli_options_parse(self, &words, &options);
+    int status = cli_state_open_to_write(&set, words.list[0], values, (cli_opening){0});
 
-    if (status != CLI_GO_ON)
-        return status;
-    status = cli_state_open_to_write(&set, words.list[0], &options, (cli_opening){0});
-    if (status != CLI_OK)
-        return status;
-    status = snapshot(set, words.list[0]);
+    if (status == CLI_OK)
+        status = snapshot(set, words.list[0]);
     vidi_close(set);
     return status;
 }
@@ -63,6 +58,7 @@ const cli_command cli_snapshot = {
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi snapshot crawl.state\n",
     .options = options_table,
+    .size = sizeof(cli_write_options),
     .operand = "STATE",
     .least = 1,
     .most = 1,

@@ -285,31 +285,28 @@ static int show(top *top)
     return status != CLI_OK ? status : end;
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    top_options options = {0};
+    const top_options *options = values;
     top top = {0};
-    int status = cli_options_parse(self, &words, &options);
 
-    if (status != CLI_GO_ON)
-        return status;
-    if (options.state && words.count > 0)
+    if (options->state && words.count > 0)
         return cli_error("STATE is given twice, with --state and without; leave out '%s'", words.list[0]);
-    if (!options.state && words.count == 0)
-        return cli_error("missing STATE; usage: %s", self->usage);
-    if (options.json && !options.once)
+    if (!options->state && words.count == 0)
+        return cli_error("missing STATE; usage: %s", cli_top.usage);
+    if (options->json && !options->once)
         return cli_error("--json prints one object, so it needs --once");
-    if (cli_color_on(STDOUT_FILENO, options.color, &top.color) != CLI_OK)
+    if (cli_color_on(STDOUT_FILENO, options->color, &top.color) != CLI_OK)
         return CLI_ERROR;
-    top.path = options.state ? options.state : words.list[0];
+    top.path = options->state ? options->state : words.list[0];
     if (access(top.path, F_OK) == 0 && !cli_state_is_folder(top.path))
         return cli_error("%s is not a folder with a vidi set; 'vidi info' shows exported sets", top.path);
     if (strcmp(top.path, "-") == 0)
-        return cli_error("'vidi top' needs a folder, not standard input; usage: %s", self->usage);
-    status = look(&top);
+        return cli_error("'vidi top' needs a folder, not standard input; usage: %s", cli_top.usage);
+    int status = look(&top);
     if (status != CLI_OK)
         return status;
-    return options.once || !isatty(STDOUT_FILENO) ? show_once(&top, options.json) : show(&top);
+    return options->once || !isatty(STDOUT_FILENO) ? show_once(&top, options->json) : show(&top);
 }
 
 #define FIELD(name) offsetof(top_options, name)
@@ -337,6 +334,7 @@ const cli_command cli_top = {
     .examples = "  vidi top crawl.vidi\n"
                 "  vidi top --once --json crawl.vidi | jq .urls_per_second_now\n",
     .options = options_table,
+    .size = sizeof(top_options),
     .operand = "STATE",
     .most = 1,
     .run = run,

@@ -9,10 +9,11 @@ int cli_version_print(void)
     return cli_print_result("vidi %s\n", vidi_version());
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    int status = cli_options_parse(self, &words, NULL);
-    return status == CLI_GO_ON ? cli_version_print() : status;
+    (void)values;
+    (void)words;
+    return cli_version_print();
 }
 
 static const cli_option options_table[] = {CLI_OPTIONS_END};

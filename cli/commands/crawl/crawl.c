@@ -154,32 +154,14 @@ static int crawl_anew_or_go_on(const cli_crawl_options *options, cli_words words
     return status;
 }
 
-static void options_free(cli_crawl_options *options)
-{
-    cli_words *lists[] = {&options->seed_files, &options->include,   &options->exclude,
-                          &options->headers,    &options->allow_net, &options->resolve};
-
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        free(lists[i]->list);
-    free(options->set.params);
-}
-
 static bool is_action(const char *word)
 {
     return strcmp(word, "report") == 0 || strcmp(word, "cdxj") == 0 || strcmp(word, "check") == 0;
 }
 
-static int run(const cli_command *self, cli_words words)
+static int run(void *values, cli_words words)
 {
-    cli_crawl_options options = defaults;
-    int status = cli_options_parse(self, &words, &options);
-
-    if (status == CLI_GO_ON && words.count > 0 && is_action(words.list[0]))
-        status = look(&options, words);
-    else if (status == CLI_GO_ON)
-        status = crawl_anew_or_go_on(&options, words);
-    options_free(&options);
-    return status;
+    return words.count > 0 && is_action(words.list[0]) ? look(values, words) : crawl_anew_or_go_on(values, words);
 }
 
 const cli_command cli_crawl = {
@@ -208,6 +190,8 @@ const cli_command cli_crawl = {
                 "  vidi crawl --contact me@example.org --depth 2 --jsonl - https://example.org/\n"
                 "  vidi sitemap map.xml | vidi crawl --contact me@example.org --depth 0 -s DIR -\n",
     .options = options_table,
+    .size = sizeof defaults,
+    .defaults = &defaults,
     .common = "state contact scope include exclude depth max-pages max-time resources check json jsonl no-store delay "
               "allow-net progress quiet help",
     .operand = "SEED",

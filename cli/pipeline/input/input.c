@@ -43,6 +43,25 @@ int cli_input_check(const char *path, uint64_t *size)
     return CLI_OK;
 }
 
+int cli_input_check_all(cli_words *files, uint64_t *size)
+{
+    static char dash[] = "-", *standard_input[] = {dash};
+    int status = CLI_OK;
+    bool sized = true;
+
+    *size = 0;
+    if (files->count == 0)
+        *files = (cli_words){standard_input, 1};
+    for (size_t i = 0; i < files->count; i++) {
+        uint64_t one;
+        if (cli_input_check(files->list[i], &one) != CLI_OK)
+            status = CLI_ERROR;
+        sized = sized && one > 0;
+        *size = sized ? *size + one : 0;
+    }
+    return status;
+}
+
 int cli_input_open(cli_input *in, const char *path)
 {
     struct stat about;

@@ -27,6 +27,12 @@ typedef struct cli_input {
  */
 int cli_input_check(const char *path, uint64_t *size);
 
+/*
+ * The same for all files, so that a wrong name does not cost half a result. No files: *files becomes standard input.
+ * *size is the length of all together, 0 if that is unknown.
+ */
+int cli_input_check_all(cli_words *files, uint64_t *size);
+
 /* "-" is standard input. The path must stay valid until the file is closed. */
 int cli_input_open(cli_input *in, const char *path);
 void cli_input_close(cli_input *in);

@@ -41,21 +41,8 @@ void cli_block_free(cli_block *block)
 
 int cli_reader_init(cli_reader *reader, cli_words files, char end)
 {
-    static char dash[] = "-", *standard_input[] = {dash};
-    int status = CLI_OK;
-    bool sized = true;
-
     *reader = (cli_reader){.files = files, .end = end, .in = {.fd = -1}, .block_lines = CLI_BLOCK_LINES, .wake = -1};
-    if (files.count == 0)
-        reader->files = (cli_words){standard_input, 1};
-    for (size_t i = 0; i < reader->files.count; i++) {
-        uint64_t size;
-        if (cli_input_check(reader->files.list[i], &size) != CLI_OK)
-            status = CLI_ERROR;
-        sized = sized && size > 0;
-        reader->size = sized ? reader->size + size : 0;
-    }
-    return status;
+    return cli_input_check_all(&reader->files, &reader->size);
 }
 
 void cli_reader_free(cli_reader *reader)
@@ -392,4 +379,24 @@ int cli_reader_fill(cli_reader *reader, cli_block *block)
     block->first = reader->line + 1;
     reader->line += block->count;
     return status;
+}
+
+int cli_lines_each(cli_words files, int (*take)(void *context, const cli_block *block), void *context)
+{
+    cli_reader reader;
+    cli_block block;
+    int status = cli_reader_init(&reader, files, '\n'), filled = CLI_OK;
+
+    if (status != CLI_OK)
+        return status;
+    status = cli_block_init(&block);
+    while (status == CLI_OK && filled == CLI_OK) {
+        filled = cli_reader_fill(&reader, &block);
+        if (block.count == 0)
+            break;
+        status = take(context, &block);
+    }
+    cli_reader_free(&reader);
+    cli_block_free(&block);
+    return status != CLI_OK ? status : filled;
 }

@@ -67,7 +67,7 @@ typedef struct cli_reader {
 int cli_block_init(cli_block *block);
 void cli_block_free(cli_block *block);
 
-/* Checks every file first, so that a wrong name does not cost half a result. No files: standard input. */
+/* Checks every file first. No files: standard input. */
 int cli_reader_init(cli_reader *reader, cli_words files, char end);
 void cli_reader_free(cli_reader *reader);
 
@@ -77,6 +77,12 @@ void cli_reader_free(cli_reader *reader);
  * that were read before the error.
  */
 int cli_reader_fill(cli_reader *reader, cli_block *block);
+
+/*
+ * Reads all lines of the files, block by block, also those before an error. `take` returns CLI_OK, or anything else to
+ * end it. Returns what `take` returned last, or CLI_ERROR.
+ */
+int cli_lines_each(cli_words files, int (*take)(void *context, const cli_block *block), void *context);
 
 /* The byte after a line in memory and its "\n" or "\r\n". */
 static inline const char *cli_line_end(vidi_str line)

@@ -6,6 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
+int cli_base_check(const char *base)
+{
+    size_t len = 0;
+
+    if (!base)
+        return CLI_OK;
+    int result = vidi_url_resolve((vidi_str){base, strlen(base)}, (vidi_str){"", 0}, NULL, &len);
+    return result == VIDI_OK || result == VIDI_ELIMIT ? CLI_OK : cli_error("--base: %s", vidi_message());
+}
+
 int cli_invalid_parse(const char *word, uint32_t *policy)
 {
     static const char *const words[] = {"keep", "drop", "fail"};

@@ -19,6 +19,9 @@
     "built-in list; the line '@builtin' includes that list."
 #define CLI_INVALID_SUMMARY "Lines that are not URLs: keep, drop or fail [keep]"
 
+/* Checks that the value of --base is a URL; NULL: not given. CLI_OK, or CLI_ERROR with a message. */
+int cli_base_check(const char *base);
+
 /* Reads "keep", "drop" or "fail"; NULL means "keep". CLI_OK, or CLI_ERROR with a message. */
 int cli_invalid_parse(const char *word, uint32_t *policy);
 
