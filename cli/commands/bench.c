@@ -1,9 +1,9 @@
 /*
- * vidi bench: how fast this machine is with each kind of set, and what a URL takes. For people who wonder what to
- * expect; `make bench` measures with more care, and against others.
+ * vidi bench: how fast this machine is with each kind of set, and how much memory a URL takes. It is a quick look;
+ * `make bench` measures with more care, and compares with other programs.
  *
- * The URLs lie in memory before anything is timed. Each kind is asked in batches by one thread, and has a share of the
- * time: one that does not get through all URLs is measured with those it has dealt with.
+ * The URLs lie in memory before anything is timed. One thread adds and looks up in batches. Each kind has a share of
+ * the time: a slow one is measured with the URLs that it gets through.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@
 enum { BATCH = 1024, URLS = 2000000, MOST_URLS = 100000000, TRY_URLS = 65536, KINDS = 32, NAME_BYTES = 24 };
 
 #define TRY_SECONDS 0.05
-#define ADD_SECONDS 0.35 /* for each kind, as far as can be told in advance, */
-#define MOST_SECONDS 0.8 /* and in fact */
+#define ADD_SECONDS 0.35 /* planned for each kind */
+#define MOST_SECONDS 0.8 /* at most, if the plan was wrong */
 #define ASK_SECONDS 0.2
 
 typedef struct bench_options {
@@ -29,7 +29,7 @@ typedef struct bench_options {
     bool json;
 } bench_options;
 
-/* URLs behind one another; where each lies is known when all are there, as the bytes may move until then. */
+/* URLs in one buffer. Their pointers are set when all are there, because the bytes may move until then. */
 typedef struct pool {
     char *bytes;
     size_t used, room;
@@ -177,7 +177,7 @@ static int ask_all(const vidi_set *set, const pool *pool, result *result)
     return error;
 }
 
-/* Fills a set that is made for so many URLs, unless that takes too much time. */
+/* Fills a set made for `urls` URLs, unless that takes too much time. */
 static int fill(const char *kind, const pool *pool, uint64_t urls, double time, vidi_set **set, result *result)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
@@ -236,7 +236,7 @@ static int measure_kinds(const bench_options *options, const pool *pool, result 
     return CLI_OK;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static double per_second(uint64_t urls, double time)
 {

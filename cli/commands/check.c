@@ -1,8 +1,8 @@
 /*
- * vidi check: reads every byte of a state and says whether all is well. The set is built in memory as a writer would
+ * vidi check: verifies every byte of a state. The set is built in memory as a writer would
  * build it, so what passes here opens there.
  *
- * What a crash has left of the last writes is not damage: nobody had been told that it was on disk.
+ * What a crash has left of the last writes is not damage, because they were never reported as being on disk.
  */
 #include <string.h>
 #include <unistd.h>

@@ -32,8 +32,8 @@ static uint64_t default_threads(void)
 }
 
 /*
- * --seen prints the repeats and leaves out the new URLs. A state that remembered those would have seen URLs that nobody
- * was given, so with a state it is a dry run.
+ * --seen prints the repeats and leaves out the new URLs. A state that remembered those would lose them,
+ * because they were never printed. So with a state it is a dry run.
  */
 static int imply_dry_run(dedup_options *options)
 {
@@ -75,7 +75,7 @@ static int check_output(const dedup_options *options, cli_words files)
     return options->output ? cli_output_check(options->output, files) : CLI_OK;
 }
 
-/* Opens the output file, if there is to be one. */
+/* Opens the output file, if one is wanted. */
 static int open_output(cli_job *job, const cli_sets *sets, const dedup_options *options)
 {
     cli_output_terms terms = {.set = sets->set,

@@ -58,7 +58,7 @@ static void option_help(cli_out *out, const cli_option *option, bool full)
     cli_out_text(out, "\n");
 }
 
-/* Is it one of those that the short help shows? */
+/* Returns true if the short help shows the option. */
 static bool is_common(const cli_command *command, const char *name)
 {
     size_t length = strlen(name);

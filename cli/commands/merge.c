@@ -66,7 +66,7 @@ static int open_all(merging *job)
     return CLI_OK;
 }
 
-/* Is there no set yet? An interrupted merge may have left a folder without one. */
+/* Returns true if there is no set at path. An interrupted merge may have left a folder without one. */
 static bool is_fresh(const char *path)
 {
     struct stat about;
@@ -141,7 +141,7 @@ static int try_fit(const merging *job)
     return status;
 }
 
-/* Can the sets lose pages at all? If not, there is no rate to try. */
+/* Returns true if the sets can lose pages. If they cannot, there is no rate to try. */
 static bool can_lose(const merging *job)
 {
     static const char *const exact[] = {"hashset", "sorted", "list"};
@@ -169,9 +169,9 @@ static int merge_one(const merging *job, vidi_set *into, size_t i)
 }
 
 /*
- * Would OUT and all sets together lose far more pages than was asked for? A single merge is refused by the library
- * before anything changes. Several are tried in memory, so that OUT is not left with some of them. A new OUT is there
- * only when all are merged.
+ * Checks whether OUT and all sets together would lose far more pages than was asked for. The library refuses a single
+ * merge before anything changes. Several are tried in memory, so that OUT is not left with some of them. A new OUT is
+ * there only when all are merged.
  */
 static int try_rate(const merging *job)
 {

@@ -119,7 +119,7 @@ static int print_table(cli_out *out, const plan_answer *answer)
     return cli_table_print(&table, out);
 }
 
-/* Does `vidi` have an option for each number of the request, so that it plans for itself? */
+/* Returns true if `vidi` has an option for each number of the request, so it can make the same plan itself. */
 static bool vidi_can_ask(const vidi_plan_request *want)
 {
     return (want->urls || want->memory) && !want->kind && !want->params && !want->k && !(want->multiplier > 0) &&

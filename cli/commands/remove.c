@@ -28,7 +28,7 @@ static int check_kind(const vidi_set *set, const char *path)
     return stats.can & VIDI_CAN_DELETE ? CLI_OK : cli_state_cannot(path, &stats, VIDI_CAN_DELETE, "remove URLs");
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static int report_run(const cli_job *job, const remove_options *options, const char *path)
 {

@@ -1,7 +1,7 @@
 /*
- * vidi top: what a running `vidi --state` is doing, drawn again and again in the same place. Where nobody is running it
- * shows what is saved, and waits for somebody. live_file.h says how the two hear of each other; nothing here disturbs
- * the run, whatever becomes of either.
+ * vidi top: what a running `vidi --state` is doing, drawn again and again in the same place. If no process is running,
+ * it shows what is saved, and waits for one. live_file.h says how the two processes communicate; nothing here disturbs
+ * the run.
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,9 +27,9 @@ typedef struct top_options {
 /* What is known at the moment. */
 typedef struct top {
     const char *path;
-    bool runs;          /* somebody does, */
-    cli_live_view view; /* and this is what is known; otherwise of its report the set */
-    bool looked;        /* at what is saved, since somebody last ran */
+    bool runs;          /* a process is running */
+    cli_live_view view; /* what it published; if none is running, only the set in its report */
+    bool looked;        /* at what is saved, since a process last ran */
     bool color;
 } top;
 
@@ -49,7 +49,7 @@ static int look(top *top)
     return status;
 }
 
-/* Lines in the last second that is over; before that, on average. */
+/* Lines in the last full second; in the first second, the average. */
 static double rate_now(const top *top)
 {
     const cli_live_rates *rates = &top->view.rates;
@@ -120,7 +120,7 @@ static void line_rows(cli_table *table, const top *top)
     cli_table_count(table, "invalid", report->invalid);
 }
 
-/* What share of the whole, from 0 to 1, as a bar. */
+/* A share of the whole, from 0 to 1, as a bar. */
 static const char *bar_of(double share, char bar[BAR_WIDTH + 1])
 {
     size_t full = share >= 1 ? BAR_WIDTH : share > 0 ? (size_t)(share * BAR_WIDTH) : 0;
@@ -203,7 +203,7 @@ static int show_once(const top *top, bool json)
 
 /* ---- again and again ---- */
 
-/* Over the view before, which had *lines; what is too long is cut off, or else it would take two. */
+/* Draws over the previous view, which had *lines. Long lines are cut off, because they would take two lines. */
 static int draw(const top *top, size_t *lines)
 {
     cli_out view, out;
@@ -238,7 +238,7 @@ static bool keys_begin(struct termios *before)
     return tcsetattr(STDIN_FILENO, TCSANOW, &now) == 0;
 }
 
-/* Until it is time to draw again. CLI_GO_ON, or the exit status: somebody wants an end. */
+/* Waits until it is time to draw again. CLI_GO_ON, or the exit status if the user wants to quit. */
 static int wait_a_while(int signals, bool keys)
 {
     struct pollfd fds[2] = {{.fd = signals, .events = POLLIN}, {.fd = keys ? STDIN_FILENO : -1, .events = POLLIN}};

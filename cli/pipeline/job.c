@@ -1,7 +1,7 @@
 /*
- * Runs a job: see job.h. First the workers and whose turn it is, then what runs in the background, then how a job begins
- * and ends. slot.c has what is done with the lines. A slot is about a millisecond of work, so one lock and one condition
- * for each role are enough.
+ * Runs a job: see job.h. First the workers and whose turn it is, then what runs in the background, then how a job
+ * begins and ends. slot.c has what is done with the lines. A slot is about a millisecond of work, so one lock and one
+ * condition for each role are enough.
  */
 #include "common/clock.h"
 #include "pipeline/job.h"
@@ -33,7 +33,7 @@ typedef enum role { FILL, ASK, PUT, ROLES } role;
 typedef struct role_state {
     uint64_t next;
     bool taken;
-    bool ended; /* nobody plays it any more */
+    bool ended; /* it is never played again */
     int status; /* of the last time */
     pthread_cond_t freed;
 } role_state;
@@ -84,7 +84,7 @@ static void leave(cli_workers *all, role which, bool done, int status)
     pthread_cond_broadcast(&role->freed);
 }
 
-/* Nobody shall play the role again. The lock is held. */
+/* The role is never played again. The lock is held. */
 static void end_role(cli_workers *all, role which)
 {
     all->roles[which].ended = true;
@@ -125,7 +125,7 @@ static int lull_as_put(cli_workers *all)
     return status;
 }
 
-/* The same if nobody plays that role. The caller holds the lock, which is released meanwhile. */
+/* Plays put for a lull, if the role is free. The caller holds the lock, which is released meanwhile. */
 static void rest(cli_workers *all)
 {
     role_state *put = &all->roles[PUT];
@@ -138,8 +138,8 @@ static void rest(cli_workers *all)
 }
 
 /*
- * Waits until a role changes hands. With a state, whoever waits for as long as a commit may take without any output does
- * what a lull asks for.
+ * Waits until the role is left or ended. With a state, a worker that has waited for CLI_COMMIT_MS while no slot was put
+ * commits what was delivered meanwhile.
  */
 static void wait_for(cli_workers *all, role which)
 {
@@ -302,7 +302,7 @@ static void reader_lull(void *context)
         job->lull_status = cli_slot_lull(job);
 }
 
-/* A signal also ends the waiting for somebody to take the output. */
+/* A signal also ends the wait for a reader of the output. */
 static void stop_all(void *context)
 {
     cli_job *job = context;

@@ -1,6 +1,6 @@
 /*
  * The part that `dedup`, `has` and `remove` share: every line of the files is added to a set, looked up in it or
- * removed from it, and what came of it is printed.
+ * removed from it, and the result is printed.
  *
  * A set that lives in a folder is committed only up to where the output was delivered: see delivery.h. For this the set
  * is asked for a mark after each block of lines, or after each line. So whatever ends the program, every URL that the
@@ -12,8 +12,8 @@
  *     worker 1             fill 1  | prepare       | ask 1  | put 1   | fill 3 | …
  *
  * A worker is a thread with a slot of its own, which it takes through all steps: so the lines stay in the cache of one
- * processor, and whichever worker is free does what comes next. One thread at a time plays the role of fill, one that of
- * ask and one that of put, and slots never overtake each other there.
+ * processor, and whichever worker is free does what comes next. One thread at a time plays the role of fill, one that
+ * of ask and one that of put, and slots never overtake each other there.
  *
  * At first there is one worker, so that a few lines or a slow pipe cost no threads. As soon as a slot comes back full,
  * the others join in.
@@ -51,7 +51,7 @@ typedef struct cli_job {
     _Atomic uint64_t read, fresh, seen, invalid;
     _Atomic uint64_t unacked; /* lines that waited for an acknowledgement at the last lull */
     int signal;               /* the signal that ended the job; 0: none */
-    bool refused;             /* the set could not take a line, and the user was told */
+    bool refused;             /* the set could not take a line, and a message said so */
 
     /* private */
     struct cli_workers *workers; /* while it runs */
@@ -64,7 +64,7 @@ typedef struct cli_job {
     vidi_stats before;
     char *complaint;     /* said when the output has been written */
     size_t header_text;  /* length of the first header, without the end of its line */
-    bool headers_differ; /* and the user was told */
+    bool headers_differ; /* and a warning said so */
     uint8_t *others;     /* verdicts of `also` */
     int lull_status;
     bool drawn;

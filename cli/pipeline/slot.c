@@ -206,7 +206,7 @@ static void refuse_line(cli_job *job, cli_slot *slot, size_t i)
 }
 
 /*
- * Adds URLs. One that is so long that the set cannot take it is refused, and the run goes on behind it: otherwise one
+ * Adds URLs. One that is so long that the set cannot take it is refused, and the run goes on after it: otherwise one
  * absurd line would stop a crawl for ever.
  */
 static int add_run(cli_job *job, cli_slot *slot, size_t first, size_t n)

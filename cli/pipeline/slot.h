@@ -17,11 +17,11 @@ struct cli_job;
 typedef struct cli_slot {
     cli_block block;
     vidi_str *urls;        /* one for each line: block.lines, or taken out of them */
-    vidi_str *taken;       /* room for URLs that were taken out; NULL until it is needed */
-    cli_unquoted unquoted; /* and for bytes of theirs that are not in the lines */
-    uint64_t field;        /* the number of the field they were taken out of */
+    vidi_str *taken;       /* room for URLs that were taken out of lines; NULL until it is needed */
+    cli_unquoted unquoted; /* room for bytes of URLs that are not in the lines, because they were unquoted */
+    uint64_t field;        /* the number of the field that holds the URL */
     size_t lookups;        /* URLs to look up: all, or all but the last if that line must have a URL and has none */
-    char *why;             /* then: why not */
+    char *why;             /* why that last line has no URL; NULL: it has one */
     bool gaps;             /* there are lines without a URL, which are dropped (cli_extract_is_none) */
     uint8_t *verdicts;
     vidi_digest *digests; /* of the first `digested` URLs; NULL until it is needed */

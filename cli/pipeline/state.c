@@ -16,7 +16,7 @@ enum { WAIT_MS = 50 }; /* between two tries to lock a state */
 
 #define READ_BYTES (UINT64_C(64) << 20) /* snapshots up to this size are read if there is a log */
 
-/* Does the library's message already name the set? */
+/* Returns true if the library's message already names the set. */
 static bool names(const char *message, const char *path)
 {
     static const char *const forms[][2] = {{"", " is not a vidi set"},

@@ -17,9 +17,9 @@ typedef struct cli_opening {
 } cli_opening;
 
 /*
- * Opens the set at path. With VIDI_READ_ONLY it may also be an exported file, or "-" for one on standard input, which is
- * read into memory and verified as a whole. CLI_OK, or CLI_ERROR with a message that names the path, or CLI_SIGNAL plus
- * the number of a signal that ended the waiting; then *set is NULL.
+ * Opens the set at path. With VIDI_READ_ONLY it may also be an exported file, or "-" for one on standard input, which
+ * is read into memory and verified as a whole. CLI_OK, or CLI_ERROR with a message that names the path, or CLI_SIGNAL
+ * plus the number of a signal that ended the waiting; then *set is NULL.
  */
 int cli_state_open(vidi_set **set, const char *path, const cli_opening *how);
 
@@ -55,9 +55,9 @@ typedef struct cli_write_options {
 int cli_state_open_to_write(vidi_set **set, const char *path, const cli_write_options *options, cli_opening how);
 
 /*
- * To be called when the library has returned VIDI_EBUSY for the state at path. With `wait`, sleeps for a moment and
- * returns CLI_GO_ON, for the caller to try again; *told (false at first) makes sure that the message is printed only
- * once. A signal meanwhile: CLI_SIGNAL plus its number. Without `wait`, prints an error that ends in `advice` and returns
+ * Call it when the library has returned VIDI_EBUSY for the state at path. With `wait`, sleeps for a moment and returns
+ * CLI_GO_ON, for the caller to try again; *told (false at first) makes sure that the message is printed only once. A
+ * signal meanwhile: CLI_SIGNAL plus its number. Without `wait`, prints an error that ends in `advice` and returns
  * CLI_ERROR.
  */
 int cli_state_locked(const char *path, bool wait, bool *told, const char *advice);
@@ -77,7 +77,7 @@ int cli_state_read(vidi_set **set, const char *path, const char *folder, const v
 /* Prints the message of the library's last failure, which returned `error`, about the set at path. CLI_ERROR. */
 int cli_state_error(const char *path, int error);
 
-/* Did the library's last call fail with `error` because the bytes it read are not a set at all? */
+/* Returns true if the library's last call failed with `error` because the bytes it read are not a set. */
 bool cli_state_is_none(int error);
 
 /* What recovery found when the set was opened; all 0 for a set that does not live in a folder. */
@@ -110,7 +110,7 @@ const char *cli_human_urls(cli_number *number, uint64_t urls);
  */
 int cli_state_cannot(const char *path, const vidi_stats *stats, uint32_t can, const char *what);
 
-/* Is it a folder? */
+/* Returns true if path is a folder. */
 bool cli_state_is_folder(const char *path);
 
 /* CLI_OK if path is a folder or does not exist, otherwise CLI_ERROR with a message that says what is there. */

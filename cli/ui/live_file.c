@@ -1,5 +1,5 @@
 /*
- * Statistics for others: see live_file.h.
+ * The file STATE/live: see live_file.h.
  */
 #include "ui/live_file.h"
 
@@ -16,7 +16,7 @@
 
 enum { TRIES = 10, TRY_NS = 1000000 };
 
-#define SECOND 0.95 /* as nobody is woken on the dot */
+#define SECOND 0.95 /* timers are never exact */
 #define HALF_SECOND 0.45
 
 static char *path_of(const char *folder, const char *name)
@@ -57,7 +57,7 @@ static bool write_record(cli_live *live, const cli_report *report)
     return fits && pwrite(live->fd, record, sizeof record, 0) == (ssize_t)sizeof record;
 }
 
-/* Under another name until it is locked and complete. */
+/* Makes the file under another name, and renames it when it is locked and complete. */
 static bool make_file(cli_live *live, const cli_report *report)
 {
     char *fresh = path_of(live->path, "live.new"), *path = path_of(live->path, "live");
@@ -127,7 +127,7 @@ static uint64_t count_of(const char *line, const char *name)
     return value ? strtoull(value, NULL, 10) : 0;
 }
 
-/* What has no number in JSON was too large. */
+/* A null in JSON stands for a number that was too large. */
 static double real_of(const char *line, const char *name)
 {
     const char *value = value_of(line, name);
@@ -192,7 +192,7 @@ static void parse(const char *line, cli_live_view *view)
     text_of(line, "canon", set->canon, sizeof set->canon);
 }
 
-/* Locked by somebody else? */
+/* Returns true if another process has it locked. */
 static bool is_held(int fd)
 {
     struct stat about;

@@ -2,12 +2,13 @@
  * How a run can be followed from outside: a run that has a state writes its statistics to the file STATE/live twice a
  * second, and `vidi top` reads them there.
  *
- * The file has one line of JSON, filled up with spaces to CLI_LIVE_BYTES, and is overwritten in place. Its first number
- * is also its last, and another one each time: a reader that finds two different ones has met a write, and reads again.
- * The writer holds a lock (flock) on the file as long as it lives. It appears under its name when it is locked, and is
- * removed at the end; one that is not locked was left by a process that was killed, and says nothing.
+ * The file has one line of JSON, padded with spaces to CLI_LIVE_BYTES, and is overwritten in place. It begins and ends
+ * with the same sequence number, which changes with each write: a reader that finds two different numbers has met a
+ * write, and reads again. The writer holds a lock (flock) on the file as long as it lives. The file gets its name when
+ * it is locked, and is removed at the end. A file that is not locked was left by a process that was killed, and is
+ * ignored.
  *
- * Only its owner can read it, as all of a state. Where it cannot be written the run goes on without.
+ * Only its owner can read it, like everything in a state. If it cannot be written, the run goes on without it.
  */
 #ifndef VIDI_CLI_UI_LIVE_FILE_H
 #define VIDI_CLI_UI_LIVE_FILE_H
@@ -30,14 +31,14 @@ typedef struct cli_live {
     uint64_t sequence;
     double published; /* when, in seconds of the run */
     cli_live_rates rates;
-    double second_began; /* in seconds of the run, */
+    double second_began; /* when the current second began, in seconds of the run */
     uint64_t second_read;
 } cli_live;
 
 /* May be called more often than twice a second; the first call makes the file. */
 void cli_live_publish(cli_live *live, const cli_report *report);
 
-/* Removes it. The state must still be this process's, so that it is nobody else's. */
+/* Removes the file. This process must still hold the lock of the state, so the file cannot belong to another one. */
 void cli_live_end(cli_live *live);
 
 /* The reader's side. */

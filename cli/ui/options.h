@@ -62,7 +62,7 @@ typedef struct cli_option {
  */
 int cli_options_parse(const cli_command *command, cli_words *words, void *values);
 
-/* Was the option given? `defaults` is what *values was before the parsing. */
+/* Returns true if the option was given. `defaults` is what *values was before the parsing. */
 bool cli_option_is_given(const cli_option *option, const void *values, const void *defaults);
 
 /* Of the names that next() gives until NULL, the one nearest to `word` if it is near enough to be meant; or NULL. */

@@ -18,7 +18,7 @@ typedef struct cli_out {
     size_t used;
     uint64_t written; /* bytes that write(2) has taken; what comes next will begin at written + used */
     const char *name; /* for messages; NULL: a standard stream */
-    /* If set, it is called instead of write(2) for what is to be written. Returns 0 or errno, and keeps `written`. */
+    /* If set, it is called instead of write(2). Returns 0 or errno, and updates `written`. */
     int (*send)(struct cli_out *out, const char *bytes, size_t length);
     void *context; /* for `send` */
 } cli_out;

@@ -33,7 +33,7 @@ void cli_progress_line(const char *format, ...)
     (void)cli_out_close(&err);
 }
 
-/* "  1:02 left", or nothing if nobody can tell. */
+/* "  1:02 left", or nothing if it is unknown. */
 static const char *time_left(char text[32], double seconds)
 {
     unsigned long long left = seconds < 1e9 ? (unsigned long long)(seconds + 0.5) : 0;

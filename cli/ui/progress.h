@@ -11,8 +11,8 @@
 void cli_progress_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * The line of a run over input: how fast, how much of it new, memory, pages lost, and, if the size of the input is
- * known, how long it will take. taken of size bytes of the input have been read; size 0: nobody can tell.
+ * The line of a run over input: lines per second, share of new URLs, memory, pages lost, and, if the size of the input
+ * is known, the time left. `taken` of `size` bytes of the input have been read; size 0: unknown.
  */
 void cli_progress_draw(const cli_report *report, uint64_t taken, uint64_t size);
 void cli_progress_clear(void);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Is the set so full that it mistakes most new URLs for seen ones? */
+/* Returns true if the set is so full that it mistakes most new URLs for seen ones. */
 static bool is_full(const vidi_stats *stats)
 {
     return stats->fp_now >= 0.5;

@@ -52,7 +52,7 @@ void cli_input_raw(cli_input *in);
  */
 int cli_input_read_whole(const char *path, size_t most, char **bytes, size_t *len);
 
-/* Can the next bytes, or the end, be read without waiting? */
+/* Returns true if the next bytes, or the end, can be read without waiting. */
 bool cli_input_ready(const cli_input *in);
 
 #endif

@@ -39,7 +39,7 @@ char *cli_lacking_why(const cli_lacking *lacking, const cli_lookup *lookup, cli_
 /* Warns if most lines had no URL. */
 void cli_lacking_warn(const cli_lacking *lacking, const cli_lookup *lookup);
 
-/* The first of the usual delimiters that occurs at least so often in a line; 0: none. */
+/* The first of the usual delimiters that occurs in a line at least as often as given; 0: none. */
 char cli_guess_delimiter(vidi_str line, uint64_t times);
 
 /* A delimiter as it is typed on a command line: ',' or '\t'. */

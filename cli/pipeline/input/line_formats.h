@@ -26,7 +26,7 @@ typedef struct cli_unquoted {
 /* A walk over the fields of a line. With any delimiter but a tab, fields may be quoted as in RFC 4180. */
 typedef struct cli_fields {
     char delimiter;
-    const char *at, *end; /* the rest of the line; at is NULL behind the last field */
+    const char *at, *end; /* the rest of the line; at is NULL after the last field */
     vidi_str raw;         /* the current field, without quotes around it */
     bool doubled;         /* with two quotes for each one inside */
 } cli_fields;
@@ -42,7 +42,7 @@ bool cli_fields_next(cli_fields *fields);
 /* The text of the current field. */
 vidi_str cli_fields_text(const cli_fields *fields, cli_unquoted *unquoted);
 
-enum { CLI_JSON_DOTS = 30 }; /* a key has at most so many */
+enum { CLI_JSON_DOTS = 30 }; /* the most dots in a key */
 
 /*
  * The value of a key in a JSON object. A dot in the key leads into an object inside the object: "meta.url" finds

@@ -21,7 +21,7 @@
 
 enum {
     SLICE = 256 * 1024,
-    HOLD_NS = 5000000 /* a block is returned after so long, even if more input is ready */
+    HOLD_NS = 5000000 /* a block is returned after this time, even if more input is ready */
 };
 
 int cli_block_init(cli_block *block)
@@ -170,7 +170,7 @@ static int refuse_line(const cli_reader *reader, const cli_block *block)
                                                : "of --max-line");
 }
 
-/* Are the lines of the block, and the one that was begun, short enough? If not, the block ends before the long one. */
+/* Checks that the lines of the block, and the one that was begun, are short enough; otherwise ends the block before. */
 static int check_lengths(const cli_reader *reader, const split_state *split)
 {
     cli_block *block = split->block;
@@ -226,7 +226,7 @@ static int keep_rest(cli_reader *reader, split_state *split)
     return CLI_OK;
 }
 
-/* Waits until there is something to read; false if the reader was told to stop. */
+/* Waits until there is something to read; false if the reader must stop. */
 static bool wait_for_input(cli_reader *reader)
 {
     struct pollfd fds[2] = {{.fd = reader->in.fd, .events = POLLIN}, {.fd = reader->wake, .events = POLLIN}};
@@ -255,7 +255,7 @@ static int read_slice(cli_reader *reader, cli_block *block, size_t *got)
     return status;
 }
 
-/* Should the block be returned now? Sets `full` or `waits`. */
+/* Returns true if the block should be returned now, and sets `full` or `waits`. */
 static bool is_enough(const cli_reader *reader, split_state *split, uint64_t *since)
 {
     cli_block *block = split->block;
@@ -275,9 +275,9 @@ static bool is_enough(const cli_reader *reader, split_state *split, uint64_t *si
 }
 
 /*
- * Was the last line of a pipe cut off by a signal? ^C goes to all programs of a pipeline at once, and the writer may
- * die of it in the middle of a line. The same signal has then reached this process too, but may not have been handled
- * yet.
+ * Returns true if a signal cut off the last line of a pipe. ^C goes to all programs of a pipeline at once, and the
+ * writer may die of it in the middle of a line. The same signal has then reached this process too, but may not have
+ * been handled yet.
  */
 static bool is_cut_off(const cli_reader *reader)
 {

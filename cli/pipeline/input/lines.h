@@ -56,7 +56,7 @@ typedef struct cli_reader {
     size_t block_lines;     /* the same: lines in a block at most, a multiple of 64 up to CLI_BLOCK_LINES */
     int wake;               /* a file descriptor that ends all waiting when it becomes readable; -1: none */
     _Atomic bool stop;      /* end here as if the input had ended */
-    int lull_ms;            /* call lull each time no input has come for so long */
+    int lull_ms;            /* how long no input comes before lull is called */
     void (*lull)(void *context);
     /* If set, gets the first line of each file, which is in no block. CLI_OK, or an exit status that ends it all. */
     int (*header)(void *context, const char *file, vidi_str line);

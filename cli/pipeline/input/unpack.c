@@ -255,7 +255,7 @@ static int damaged(const cli_unpacker *unpacker, const char *why)
                      unpacker->name, unpacker->codec->name, why ? why : "it cannot be unpacked");
 }
 
-/* Begins the next member, if bytes of it are there; unpacker->within tells. */
+/* Begins the next member and sets unpacker->within, if bytes of it are there. */
 static int begin_member(cli_unpacker *unpacker)
 {
     while (unpacker->at < unpacker->end && unpacker->packed[unpacker->at] == 0)

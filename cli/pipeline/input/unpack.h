@@ -1,7 +1,7 @@
 /*
- * Unpacks what gzip, zstd, xz or bzip2 has packed. The format is told by the first bytes, not by the file's name.
+ * Unpacks what gzip, zstd, xz or bzip2 has packed. The format is recognised by the first bytes, not by the file's name.
  *
- * Several packed members behind one another are one text, and zeros between or behind them are skipped: tapes and some
+ * Several packed members in a row are one text, and zeros between or after them are skipped: tapes and some
  * tools fill up with zeros.
  */
 #ifndef VIDI_CLI_PIPELINE_INPUT_UNPACK_H

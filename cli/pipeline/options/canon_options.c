@@ -12,8 +12,9 @@ int cli_base_check(const char *base)
 
     if (!base)
         return CLI_OK;
-    int result = vidi_url_resolve((vidi_str){base, strlen(base)}, (vidi_str){"", 0}, NULL, &len);
-    return result == VIDI_OK || result == VIDI_ELIMIT ? CLI_OK : cli_error("--base: %s", vidi_message());
+    vidi_url url = {.size = sizeof url};
+    int result = vidi_url_parse((vidi_str){base, strlen(base)}, NULL, NULL, &len, &url);
+    return result == VIDI_OK || result == VIDI_ELIMIT ? CLI_OK : cli_error("--base is not a URL: %s", vidi_message());
 }
 
 int cli_invalid_parse(const char *word, uint32_t *policy)

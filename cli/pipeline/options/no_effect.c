@@ -1,9 +1,9 @@
 /*
  * Options without effect: see set_options.h. A state keeps the size, the error rate and the parameters that it was made
- * with. A command line that is used again and again must not warn every time, so an option is told only if the state
- * was made with something else.
+ * with. A command line that is used again and again must not warn every time, so it warns of an option only if the
+ * state was made with something else.
  *
- * A state does not tell the error rate it was made for. But its parameters follow from that: if the planner wants more
+ * A state does not store the error rate it was made for. But its parameters follow from that: if the planner wants more
  * bits for what is asked now than the state has, then it was made for a higher error rate.
  */
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const char *remedy(const cli_set_options *options)
     return options->fixed ? "only a new --state can" : "'vidi rotate' can, for the next epoch";
 }
 
-/* The next parameter of a list like "m=100,k=3"; NULL behind the last. */
+/* The next parameter of a list like "m=100,k=3"; NULL after the last. */
 static const char *next_param(const char *param)
 {
     const char *comma = strchr(param, ',');
@@ -42,7 +42,7 @@ static double number_of(const char *params, const char *name)
     return value ? strtod(value, NULL) : 0;
 }
 
-/* Are two values, which end at a comma or with the text, the same word or the same number? */
+/* Returns true if two values, which end at a comma or with the text, are the same word or the same number. */
 static bool same_value(const char *a, const char *b)
 {
     size_t a_length = strcspn(a, ","), b_length = strcspn(b, ",");
@@ -80,7 +80,7 @@ static void warn_params(const cli_set_options *options, const vidi_stats *stats)
     }
 }
 
-/* Does what is asked for need more bits than the state has? */
+/* Returns true if the options ask for more bits than the state has. */
 static bool needs_more(const vidi_plan_request *want, const vidi_stats *stats)
 {
     vidi_plan_entry plan;

@@ -16,7 +16,7 @@
 
 enum { PLANS = 64 };
 
-#define WORST_ERROR 0.25 /* nobody means to lose more pages than that, when the set is full */
+#define WORST_ERROR 0.25 /* a plan that loses more pages when the set is full was hardly meant */
 
 /* ---- options that exclude each other ---- */
 
@@ -96,9 +96,9 @@ const vidi_plan_entry *cli_plan_choice(const vidi_plan_request *want, const vidi
 }
 
 /*
- * Do the options say what the set is for, so that the planner chooses kind and parameters? --memory alone is a limit,
- * and --lost alone a budget. --capacity and --error make a set of the --kind that is given; without one they are a task
- * for the planner, too.
+ * Returns true if the options say what the set is for, so the planner chooses kind and parameters. --memory alone is a
+ * limit, and --lost alone a budget. --capacity and --error make a set of the --kind that is given; without one they are
+ * a task for the planner, too.
  */
 static bool is_for_the_planner(const cli_set_options *options)
 {
@@ -255,7 +255,7 @@ static int create_state(cli_sets *sets, const cli_set_options *options, int *err
     return status;
 }
 
-/* Is it the name of a file that an interrupted creation of a state can leave behind? */
+/* Returns true for the name of a file that an interrupted creation of a state can leave behind. */
 static bool is_remains(const char *name)
 {
     size_t length = strlen(name);

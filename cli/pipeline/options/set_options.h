@@ -31,7 +31,7 @@ typedef struct cli_sets {
 
 /*
  * Of the plans for a request, the one that a set is made from: the first, which is the best. NULL if the request limits
- * neither error nor losses, and even the best plan loses so many pages that nobody can have meant it.
+ * neither error nor losses, and even the best plan loses more than a quarter of the pages in the end.
  */
 const vidi_plan_entry *cli_plan_choice(const vidi_plan_request *want, const vidi_plan_entry *plans, size_t n);
 
@@ -43,7 +43,7 @@ const vidi_plan_entry *cli_plan_choice(const vidi_plan_request *want, const vidi
 int cli_set_describe(const cli_set_options *options, const char *tracking, vidi_options *set, vidi_access *access,
                      vidi_plan_entry *chosen);
 
-/* Does a set have the kind and form that the options name? CLI_OK, or CLI_ERROR: the message names the state. */
+/* Checks that a set has the kind and form that the options name. CLI_OK, or CLI_ERROR with a message. */
 int cli_set_check(const vidi_set *state, const cli_set_options *options, const char *tracking);
 
 /* CLI_OK, or CLI_ERROR with a message. Call cli_sets_close in either case. */

@@ -98,7 +98,10 @@ static int take_bytes(cli_acks *acks, bool *got)
     return CLI_OK;
 }
 
-/* Is there something to read? On a FIFO that nobody has opened for writing yet, read(2) alone would say "end". */
+/*
+ * Returns true if there is something to read. On a FIFO that no process has opened for writing yet, read(2) alone would
+ * say "end".
+ */
 static bool is_ready(const cli_acks *acks)
 {
     struct pollfd input = {.fd = acks->fd, .events = POLLIN};

@@ -24,7 +24,7 @@ typedef struct cli_acks {
 
 /*
  * Opens what the user named: a number is a file descriptor, anything else a path. A FIFO is opened without waiting for
- * its writer, so it does not matter who opens first. CLI_OK, or CLI_ERROR with a message.
+ * its writer, so either side may open it first. CLI_OK, or CLI_ERROR with a message.
  */
 int cli_acks_open(cli_acks *acks, const char *word);
 

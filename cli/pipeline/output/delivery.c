@@ -350,7 +350,7 @@ static void end_output(const cli_delivery *delivery)
     }
 }
 
-/* Waits until all lines are delivered, nobody is left to take them, or a signal comes. */
+/* Waits until all lines are delivered, the reader has gone, or a signal comes. */
 static int wait_for_delivery(cli_delivery *delivery)
 {
     int status = look(delivery);
@@ -423,7 +423,7 @@ static void end_after_failure(cli_delivery *delivery)
     if (out->error != 0 && file->noted && !delivery->broken)
         (void)cli_output_cut(file, file->base.length - file->base.start, out->written);
     if (delivery->status != CLI_OK ||
-        out->error == ECANCELED) { /* drops the rest; the user was told, or sent a signal */
+        out->error == ECANCELED) { /* drops the rest; a message said so, or the user sent a signal */
         out->error = 0;
         out->used = 0;
     }

@@ -24,7 +24,7 @@ int cli_output_check(const char *path, cli_words inputs)
 
     if (strcmp(path, "-") == 0)
         return cli_error("--output needs a file; leave it out to write to standard output");
-    if (stat(path, &about) != 0) /* if it cannot be made, opening it will tell */
+    if (stat(path, &about) != 0) /* if it cannot be made, opening it will say so */
         return CLI_OK;
     if (S_ISDIR(about.st_mode))
         return cli_error("cannot write %s: it is a folder", path);
@@ -56,7 +56,7 @@ static int check_outside(const char *path, const char *state)
 
 /* ---- opening and locking ---- */
 
-/* Opens the file and locks it. With `wait`, waits until nobody else has it locked. */
+/* Opens the file and locks it. With `wait`, waits while another process has it locked. */
 static int open_locked(cli_output_file *file, const char *path, bool create, bool wait)
 {
     bool told = false;

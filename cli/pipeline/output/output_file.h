@@ -18,7 +18,7 @@ typedef struct cli_output_terms {
     vidi_set *set;
     const char *state; /* the folder of the set */
     bool fresh;        /* begin a new file */
-    bool wait;         /* until nobody else has it locked */
+    bool wait;         /* while another process has it locked */
     bool syncs;
 } cli_output_terms;
 

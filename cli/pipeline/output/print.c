@@ -223,7 +223,7 @@ int cli_printer_put_counts(cli_printer *printer, const vidi_set *set, const cli_
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- a slot ---- */
 
 int cli_printer_put(cli_printer *printer, const cli_slot *slot)
 {

@@ -28,7 +28,7 @@ int cli_print_parse(const char *word, cli_print *what);
 
 typedef struct cli_printer {
     cli_print what;
-    uint8_t wanted;         /* the verdict of the lines to print; of no interest to CLI_PRINT_VERDICT */
+    uint8_t wanted;         /* the verdict of the lines to print; CLI_PRINT_VERDICT ignores it */
     bool counts;            /* print how often each URL came, at the end, instead of anything before */
     bool repeats_only;      /* with counts: only URLs that came more than once */
     char end;               /* of lines */
@@ -46,7 +46,7 @@ typedef struct cli_printer {
     size_t kept_used, kept_room;
 } cli_printer;
 
-/* Puts what is to be printed of a slot into printer->out. CLI_OK, or CLI_ERROR with a message. */
+/* Puts the output of a slot into printer->out. CLI_OK, or CLI_ERROR with a message. */
 int cli_printer_put(cli_printer *printer, const cli_slot *slot);
 
 /* With counts: looks up how often each URL came, and puts that into printer->out. */

@@ -1,4 +1,4 @@
-/* See redis_load.h. */
+/* Writes VIDI.LOAD commands: see redis_load.h. */
 #include "pipeline/output/redis_load.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void put_word(cli_out *out, const char *word)
     cli_out_bytes(out, "\r\n", 2);
 }
 
-/* The protocol wants the length of the piece before its bytes. The piece itself tells it at its beginning. */
+/* The protocol wants the length of the piece before its bytes. The piece says it at its beginning. */
 static int begin(command *self, const void *data, size_t size)
 {
     char position[24];

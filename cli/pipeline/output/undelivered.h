@@ -14,8 +14,8 @@
 typedef struct cli_undelivered {
     uint64_t mark;      /* of the last line that was added; the caller may move it on */
     uint64_t added;     /* lines so far */
-    uint64_t delivered; /* those of them that have left again */
-    uint64_t end;       /* where the last of those ends in the output, in bytes from its beginning */
+    uint64_t delivered; /* lines that were taken out again */
+    uint64_t end;       /* where the last delivered line ends, in bytes from the beginning of the output */
     /* private */
     struct cli_undelivered_chunk *first, *last;
     unsigned gone; /* lines of the first chunk that have left */
