@@ -68,9 +68,6 @@ int cli_program(int argc, char **argv, int (*run)(cli_words words));
 /* All commands in the order of the help, then NULL. The first one runs when no command is named. vidi-lab has none. */
 extern const cli_command *const cli_commands[];
 
-/* Reads the options, runs the command, and frees what the options took. Returns the exit status. */
-int cli_command_run(const cli_command *command, cli_words words);
-
 /* The command with that name, or NULL. */
 const cli_command *cli_command_find(const char *name);
 

@@ -5,10 +5,11 @@
  * A file that has the name of a command is given as ./plan.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
+#include "ui/options.h"
 
 const cli_command *const cli_commands[] = {&cli_dedup, &cli_has,      &cli_remove, &cli_list,
 #if VIDI_HAVE_CRAWL
@@ -30,6 +31,38 @@ static int neither_command_nor_file(const char *word)
     return cli_error("there is no file '%s', and no such command; 'vidi help' lists the commands", word);
 }
 
+/* Frees what the values of options of the types CLI_PAIRS and CLI_TEXTS took. */
+static void free_values(const cli_command *command, void *values)
+{
+    for (const cli_option *option = command->options; option->name; option++) {
+        void *field = (char *)values + option->offset;
+        if (!option->summary) /* another letter of an option */
+            continue;
+        if (option->type == CLI_PAIRS)
+            free(*(char **)field);
+        else if (option->type == CLI_TEXTS)
+            free(((cli_words *)field)->list);
+    }
+    free(values);
+}
+
+/* Reads the options, runs the command, and frees what the options took. */
+static int run(const cli_command *command, cli_words words)
+{
+    if (!command->options)
+        return command->run(NULL, words);
+    void *values = calloc(1, command->size + 1);
+    if (!values)
+        return cli_error("out of memory");
+    if (command->defaults)
+        memcpy(values, command->defaults, command->size);
+    int status = cli_options_parse(command, &words, values);
+    if (status == CLI_GO_ON)
+        status = command->run(values, words);
+    free_values(command, values);
+    return status;
+}
+
 static int dispatch(cli_words words)
 {
     struct stat about;
@@ -37,11 +70,11 @@ static int dispatch(cli_words words)
     if (words.count > 0 && words.list[0][0] != '-') {
         const cli_command *command = cli_command_find(words.list[0]);
         if (command)
-            return cli_command_run(command, (cli_words){words.list + 1, words.count - 1});
+            return run(command, (cli_words){words.list + 1, words.count - 1});
         if (stat(words.list[0], &about) != 0 && errno == ENOENT)
             return neither_command_nor_file(words.list[0]);
     }
-    return cli_command_run(cli_commands[0], words);
+    return run(cli_commands[0], words);
 }
 
 int main(int argc, char **argv)

@@ -265,37 +265,6 @@ static int check_operands(const cli_command *command, cli_words words)
     return CLI_GO_ON;
 }
 
-/* Frees what the values of options of the types CLI_PAIRS and CLI_TEXTS took. */
-static void free_values(const cli_command *command, void *values)
-{
-    for (const cli_option *option = command->options; option->name; option++) {
-        void *field = (char *)values + option->offset;
-        if (!option->summary) /* another letter of an option */
-            continue;
-        if (option->type == CLI_PAIRS)
-            free(*(char **)field);
-        else if (option->type == CLI_TEXTS)
-            free(((cli_words *)field)->list);
-    }
-    free(values);
-}
-
-int cli_command_run(const cli_command *command, cli_words words)
-{
-    if (!command->options)
-        return command->run(NULL, words);
-    void *values = calloc(1, command->size + 1);
-    if (!values)
-        return cli_error("out of memory");
-    if (command->defaults)
-        memcpy(values, command->defaults, command->size);
-    int status = cli_options_parse(command, &words, values);
-    if (status == CLI_GO_ON)
-        status = command->run(values, words);
-    free_values(command, values);
-    return status;
-}
-
 int cli_options_parse(const cli_command *command, cli_words *words, void *values)
 {
     walk_state walk = {command, *words, 0, values};
