@@ -3,6 +3,7 @@
 
     tools/entities.py > crawler/html/entities.inc
 """
+import textwrap
 from html.entities import html5
 
 
@@ -11,5 +12,5 @@ def literal(text):
 
 
 print('/* Made by tools/entities.py. Each name, in the order of its bytes, and what it stands for. */')
-for name in sorted(html5, key=str.encode):
-    print(f'{{"{name}", "{literal(html5[name])}"}},')
+rows = ' '.join(f'{{"{name}",~"{literal(html5[name])}"}},' for name in sorted(html5, key=str.encode))
+print(textwrap.fill(rows, 120, break_long_words=False, break_on_hyphens=False).replace('~', ' '))

@@ -240,12 +240,11 @@ static int open_scope(crawl *crawl, char *why)
 static int open_fetcher(crawl *crawl, char *why)
 {
     const crawl_options *o = &crawl->options;
-    bytes agent = {0};
-    int error = bytes_append_format(&agent, o->contact ? "%s/%s (+%s)" : "%s/%s", o->agent, vidi_version(), o->contact);
 
-    if (error == VIDI_OK)
-        error = bytes_append(&agent, "", 1);
-    crawl->agent = agent.ptr;
+    if (asprintf(&crawl->agent, o->contact ? "%s/%s (+%s)" : "%s/%s", o->agent, vidi_version(), o->contact) < 0) {
+        crawl->agent = NULL;
+        return VIDI_EMEMORY;
+    }
     fetch_options wanted = {.agent = crawl->agent,
                             .ca_file = o->ca_file,
                             .max_body = o->max_body,
@@ -260,8 +259,7 @@ static int open_fetcher(crawl *crawl, char *why)
                             .resolver = o->resolver,
                             .resolver_context = o->resolver_context,
                             .clock = &crawl->clock};
-    if (error == VIDI_OK)
-        error = fetch_open(&crawl->downloader, &wanted);
+    int error = fetch_open(&crawl->downloader, &wanted);
     if (error == VIDI_EIO && o->ca_file)
         return crawl_explain(why, error, "--ca-file: no certificates can be read from %s", o->ca_file);
     if (error == VIDI_ECANNOT)

@@ -118,6 +118,9 @@ typedef struct host_request {
     uint64_t count; /* URLs wanted, or returned */
 } host_request;
 
+/* NULL: no memory. */
+host_request *host_request_make(message_kind kind, uint64_t host, uint64_t count);
+
 /* Frees a message of any kind. */
 void message_free(message *one);
 void messages_free(messages *list);

@@ -21,18 +21,12 @@ fetch_job *fetch_job_make(const frontier_url *url, uint64_t block, uint32_t leve
     return made;
 }
 
-static void response_drop(fetch_job *job)
-{
-    if (job->response)
-        fetch_response_free(job->response);
-    job->response = NULL;
-}
-
 void fetch_job_free(fetch_job *job)
 {
     if (!job)
         return;
-    response_drop(job);
+    if (job->response)
+        fetch_response_free(job->response);
     if (job->harvested)
         harvest_free(&job->harvest);
     free(job);
@@ -51,6 +45,15 @@ static void host_info_free(host_info *info)
     bytes_free(&info->robots);
     bytes_free(&info->sitemaps);
     free(info);
+}
+
+host_request *host_request_make(message_kind kind, uint64_t host, uint64_t count)
+{
+    host_request *made = calloc(1, sizeof *made);
+
+    if (made)
+        *made = (host_request){.message = {.kind = kind}, .host = host, .count = count};
+    return made;
 }
 
 void message_free(message *one)

@@ -112,26 +112,13 @@ static int refuse(char *why, vidi_str seed, const char *because)
 /* The URL without user name and fragment. */
 static char *plain_url(const vidi_url *url)
 {
-    bytes text = {0};
-    int error = bytes_append_str(&text, url->scheme);
+    char *text;
+    int length = asprintf(&text, "%.*s://%.*s%s%.*s%.*s%s%.*s", (int)url->scheme.len, url->scheme.ptr,
+                          (int)url->host.len, url->host.ptr, url->port.ptr ? ":" : "", (int)url->port.len,
+                          url->port.ptr ? url->port.ptr : "", (int)url->path.len, url->path.ptr,
+                          url->query.ptr ? "?" : "", (int)url->query.len, url->query.ptr ? url->query.ptr : "");
 
-    if (error == VIDI_OK)
-        error = bytes_append_text(&text, "://");
-    if (error == VIDI_OK)
-        error = bytes_append_str(&text, url->host);
-    if (error == VIDI_OK && url->port.ptr)
-        error = bytes_append_format(&text, ":%.*s", (int)url->port.len, url->port.ptr);
-    if (error == VIDI_OK)
-        error = bytes_append_str(&text, url->path);
-    if (error == VIDI_OK && url->query.ptr)
-        error = bytes_append_text(&text, "?");
-    if (error == VIDI_OK && url->query.ptr)
-        error = bytes_append_str(&text, url->query);
-    if (error == VIDI_OK)
-        error = bytes_append(&text, "", 1);
-    if (error)
-        bytes_free(&text);
-    return text.ptr;
+    return length < 0 ? NULL : text;
 }
 
 static bool is_web(const vidi_url *url)

@@ -62,8 +62,7 @@ static size_t encode_shift_jis(uint32_t code, uint8_t *bytes)
     code = japanese(code);
     if (!find_pointer(ENCODING_INDEX_JIS0208, code, &pointer) || !prefer_ibm(code, &pointer))
         return 0;
-    uint32_t lead = pointer / 188, trail = pointer % 188;
-    return two(bytes, lead + (lead < 0x1F ? 0x81 : 0xC1), trail + (trail < 0x3F ? 0x40 : 0x41));
+    return encoding_index_bytes(ENCODING_INDEX_JIS0208, pointer, bytes);
 }
 
 static size_t encode_euc_jp(uint32_t code, uint8_t *bytes)
@@ -79,23 +78,11 @@ static size_t encode_euc_jp(uint32_t code, uint8_t *bytes)
     return two(bytes, pointer / 94 + 0xA1, pointer % 94 + 0xA1);
 }
 
-static size_t encode_euc_kr(uint32_t code, uint8_t *bytes)
+static size_t encode_indexed(enum encoding_index_name name, uint32_t code, uint8_t *bytes)
 {
     uint32_t pointer;
 
-    if (!find_pointer(ENCODING_INDEX_EUC_KR, code, &pointer))
-        return 0;
-    return two(bytes, pointer / 190 + 0x81, pointer % 190 + 0x41);
-}
-
-static size_t encode_big5(uint32_t code, uint8_t *bytes)
-{
-    uint32_t pointer;
-
-    if (!find_pointer(ENCODING_INDEX_BIG5, code, &pointer))
-        return 0;
-    uint32_t trail = pointer % 157;
-    return two(bytes, pointer / 157 + 0x81, trail + (trail < 0x3F ? 0x40 : 0x62));
+    return find_pointer(name, code, &pointer) ? encoding_index_bytes(name, pointer, bytes) : 0;
 }
 
 static size_t encode_gb18030(bool gbk, uint32_t code, uint8_t *bytes)
@@ -106,18 +93,15 @@ static size_t encode_gb18030(bool gbk, uint32_t code, uint8_t *bytes)
         return 0;
     if (gbk && code == 0x20AC)
         return one(bytes, 0x80);
-    if (find_pointer(ENCODING_INDEX_GB18030, code, &pointer)) {
-        uint32_t trail = pointer % 190;
-        return two(bytes, pointer / 190 + 0x81, trail + (trail < 0x3F ? 0x40 : 0x41));
-    }
+    if (find_pointer(ENCODING_INDEX_GB18030, code, &pointer))
+        return encoding_index_bytes(ENCODING_INDEX_GB18030, pointer, bytes);
     if (gbk)
         return 0;
     if (code >= 0x10000)
         pointer = code - 0x10000 + 189000;
     else if (!find_pointer(ENCODING_INDEX_GB18030_FOUR, code, &pointer))
         return 0;
-    two(bytes, pointer / 12600 + 0x81, pointer / 1260 % 10 + 0x30);
-    return 2 + two(bytes + 2, pointer / 10 % 126 + 0x81, pointer % 10 + 0x30);
+    return encoding_index_bytes(ENCODING_INDEX_GB18030_FOUR, pointer, bytes);
 }
 
 /* ---- ISO-2022-JP ---- */
@@ -170,7 +154,7 @@ size_t encoding_cjk_encode(const text_encoding *encoding, uint32_t code, unsigne
     case ENCODING_GB18030:
         return encode_gb18030(encoding->kind == ENCODING_GBK, code, bytes);
     case ENCODING_BIG5:
-        return encode_big5(code, bytes);
+        return encode_indexed(ENCODING_INDEX_BIG5, code, bytes);
     case ENCODING_EUC_JP:
         return encode_euc_jp(code, bytes);
     case ENCODING_ISO_2022_JP:
@@ -178,6 +162,6 @@ size_t encoding_cjk_encode(const text_encoding *encoding, uint32_t code, unsigne
     case ENCODING_SHIFT_JIS:
         return encode_shift_jis(code, bytes);
     default:
-        return encode_euc_kr(code, bytes);
+        return encode_indexed(ENCODING_INDEX_EUC_KR, code, bytes);
     }
 }

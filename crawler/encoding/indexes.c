@@ -7,15 +7,7 @@
 
 #include "crawler/encoding/indexes.h"
 
-#if VIDI_HAVE_ICU
-
-#include <unicode/ucnv.h>
-
-static encoding_index indexes[ENCODING_INDEX_COUNT]; /* about 290 KB each; memory only for those that are used */
-static bool filled[ENCODING_INDEX_COUNT];
-
-/* Writes the bytes that have this pointer, and returns their number. */
-static size_t bytes_of(enum encoding_index_name name, uint32_t pointer, uint8_t bytes[4])
+size_t encoding_index_bytes(enum encoding_index_name name, uint32_t pointer, uint8_t *bytes)
 {
     uint32_t row, cell;
 
@@ -54,6 +46,13 @@ static size_t bytes_of(enum encoding_index_name name, uint32_t pointer, uint8_t 
     }
 }
 
+#if VIDI_HAVE_ICU
+
+#include <unicode/ucnv.h>
+
+static encoding_index indexes[ENCODING_INDEX_COUNT]; /* about 290 KB each; memory only for those that are used */
+static bool filled[ENCODING_INDEX_COUNT];
+
 /* What one character's bytes stand for; 0: nothing, or more than one character. */
 static uint32_t character_of(UConverter *converter, const uint8_t *bytes, size_t count)
 {
@@ -86,7 +85,7 @@ static void fill(enum encoding_index_name name, const char *converter_name, size
     ucnv_setToUCallBack(converter, UCNV_TO_U_CALLBACK_STOP, NULL, NULL, NULL, &error);
     for (uint32_t pointer = 0; U_SUCCESS(error) && pointer < size; pointer++) {
         uint8_t bytes[4];
-        size_t count = bytes_of(name, pointer, bytes);
+        size_t count = encoding_index_bytes(name, pointer, bytes);
         uint32_t code = character_of(converter, bytes, count);
         if (is_private(code) && !private_too)
             code = 0;

@@ -29,6 +29,9 @@ typedef struct encoding_index {
     uint16_t pointers[0x10000];              /* the first pointer of a character, plus 1; 0: none */
 } encoding_index;
 
+/* Writes the bytes, at most 4, that a pointer stands for, and returns their number. JIS 0208: as in Shift_JIS. */
+size_t encoding_index_bytes(enum encoding_index_name name, uint32_t pointer, uint8_t *bytes);
+
 /* NULL if this build has no ICU, or ICU no such converter. */
 const encoding_index *encoding_index_get(enum encoding_index_name name);
 

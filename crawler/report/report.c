@@ -80,17 +80,16 @@ int report_step(report *report, sqlite3_stmt *statement)
 
 static int open_db(report *report, const char *folder, char *why)
 {
-    bytes path = {0};
-    int error = bytes_append_format(&path, "%s/crawl.db", folder);
+    char *path;
 
-    snprintf(why, REPORT_ERROR, "%s", vidi_strerror(VIDI_EMEMORY));
-    if (!error)
-        error = bytes_append(&path, "", 1);
-    if (!error)
-        error = db_open(&report->db, path.ptr, DB_READ_ONLY, false, why);
+    if (asprintf(&path, "%s/crawl.db", folder) < 0) {
+        snprintf(why, REPORT_ERROR, "%s", vidi_strerror(VIDI_EMEMORY));
+        return VIDI_EMEMORY;
+    }
+    int error = db_open(&report->db, path, DB_READ_ONLY, false, why);
     if (!error)
         report->sqlite = db_sqlite(report->db);
-    bytes_free(&path);
+    free(path);
     return error;
 }
 

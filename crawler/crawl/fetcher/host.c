@@ -39,18 +39,15 @@ static int add_headers(fetcher *fetcher, host *host)
 static int fill_in(fetcher *fetcher, host *host, vidi_str url)
 {
     url_parts parts;
-    bytes text = {0};
 
     if (!url_split(url, &parts))
         return VIDI_EARGUMENT;
     host->origin = strndup(parts.origin.ptr, parts.origin.len);
-    if (!host->origin || bytes_append_format(&text, "%s/robots.txt", host->origin) != VIDI_OK ||
-        bytes_append(&text, "", 1) != VIDI_OK) {
-        bytes_free(&text);
+    if (!host->origin || asprintf(&host->robots_url, "%s/robots.txt", host->origin) < 0) {
+        host->robots_url = NULL;
         return VIDI_EMEMORY;
     }
-    host->robots_url = text.ptr;
-    if (!url_split((vidi_str){text.ptr, text.len - 1}, &host->parts))
+    if (!url_split((vidi_str){host->robots_url, strlen(host->robots_url)}, &host->parts))
         return VIDI_EARGUMENT;
     return add_headers(fetcher, host);
 }
@@ -150,21 +147,24 @@ static void ask_name(fetcher *fetcher, host *host)
         crawl_no_memory(fetcher->crawl);
 }
 
+/* Sends the storage thread a request about a host. */
+static void send_request(fetcher *fetcher, message_kind kind, uint64_t host, uint64_t count)
+{
+    host_request *made = host_request_make(kind, host, count);
+
+    if (made)
+        fetcher_to_storage(fetcher, &made->message);
+    else
+        crawl_no_memory(fetcher->crawl);
+}
+
 static void ask_for_more(fetcher *fetcher, host *host)
 {
     if (!host->in_host_table || host->asked || host->unstarted >= host->ahead || host->parked)
         return;
-    host_request *wanted = calloc(1, sizeof *wanted);
-    if (!wanted) {
-        crawl_no_memory(fetcher->crawl);
-        return;
-    }
-    wanted->message.kind = MESSAGE_WANT_URLS;
-    wanted->host = host->id;
-    wanted->count = 2 * host->ahead - host->unstarted;
     host->asked = true;
     host->ran_dry = host->unstarted == 0;
-    fetcher_to_storage(fetcher, &wanted->message);
+    send_request(fetcher, MESSAGE_WANT_URLS, host->id, 2 * host->ahead - host->unstarted);
 }
 
 /* True if --max-host-pages is reached, counting requests that are running. */
@@ -335,24 +335,10 @@ void host_give_up(fetcher *fetcher, host *host, const char *reason, const char *
 
 /* ---- leaving ---- */
 
-static void send_leave(fetcher *fetcher, uint64_t host, uint64_t returned)
-{
-    host_request *left = calloc(1, sizeof *left);
-
-    if (!left) {
-        crawl_no_memory(fetcher->crawl);
-        return;
-    }
-    left->message.kind = MESSAGE_HOST_LEFT;
-    left->host = host;
-    left->count = returned;
-    fetcher_to_storage(fetcher, &left->message);
-}
-
 /* Forgets the host; its URLs go back to the storage thread. */
 static void give_back(fetcher *fetcher, host *host)
 {
-    send_leave(fetcher, host->id, host->unstarted + host->retries.count);
+    send_request(fetcher, MESSAGE_HOST_LEFT, host->id, host->unstarted + host->retries.count);
     host_free(fetcher, host);
 }
 
@@ -474,7 +460,7 @@ void host_take_block(fetcher *fetcher, url_block *urls)
     host *host = id_map_get(&fetcher->hosts, urls->host);
 
     if (!host || !host->in_host_table) { /* it was on its way when the host left */
-        send_leave(fetcher, urls->host, urls->count);
+        send_request(fetcher, MESSAGE_HOST_LEFT, urls->host, urls->count);
         message_free(&urls->message);
         return;
     }

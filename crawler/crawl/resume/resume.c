@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/ascii.h"
 #include "crawler/crawl/crawl_state.h"
 #include "crawler/crawl/counters.h"
 
@@ -33,12 +34,9 @@ enum {
 /* "FOLDER/NAME"; NULL: no memory. */
 static char *path_of(const crawl *crawl, const char *name)
 {
-    bytes path = {0};
+    char *path;
 
-    if (bytes_append_format(&path, "%s/%s", crawl->options.folder, name) != VIDI_OK ||
-        bytes_append(&path, "", 1) != VIDI_OK)
-        bytes_free(&path);
-    return path.ptr;
+    return asprintf(&path, "%s/%s", crawl->options.folder, name) < 0 ? NULL : path;
 }
 
 /* ---- set and database ---- */
@@ -61,31 +59,25 @@ static int check_pair(crawl *crawl, uint64_t *row, char *why)
 
 static int read_secret(crawl *crawl, unsigned char secret[VIDI_KEY_BYTES], char *why)
 {
-    char *text;
-    int error = crawl_meta_text(crawl, "secret", &text);
+    bytes text = {0};
+    int error = db_get_text(crawl->db, "secret", &text);
+    bool bad = text.len != (size_t)2 * VIDI_KEY_BYTES;
 
+    for (size_t i = 0; i < VIDI_KEY_BYTES && error == VIDI_OK && !bad; i++) {
+        int high = ascii_hex(text.ptr[2 * i]), low = ascii_hex(text.ptr[2 * i + 1]);
+        bad = high < 0 || low < 0;
+        secret[i] = (unsigned char)(high * 16 + low);
+    }
+    bytes_free(&text);
+    if (error == VIDI_EABSENT)
+        return getrandom(secret, VIDI_KEY_BYTES, 0) == VIDI_KEY_BYTES
+                   ? VIDI_OK
+                   : crawl_explain(why, VIDI_ESYSTEM, "no random numbers: %s", strerrordesc_np(errno));
     if (error)
         return crawl_explain_db(crawl, error, why);
-    if (!text) {
-        ssize_t n = getrandom(secret, VIDI_KEY_BYTES, 0);
-        return n == VIDI_KEY_BYTES ? VIDI_OK
-                                   : crawl_explain(why, VIDI_ESYSTEM, "no random numbers: %s", strerrordesc_np(errno));
-    }
-    if (strlen(text) != (size_t)2 * VIDI_KEY_BYTES)
-        error = crawl_explain(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read",
-                              crawl->options.folder);
-    for (int i = 0; i < VIDI_KEY_BYTES && error == VIDI_OK; i++) {
-        char digits[3] = {0}, *end;
-        memcpy(digits, text + (size_t)2 * (size_t)i, 2);
-        unsigned long byte = strtoul(digits, &end, 16);
-        if (end != digits + 2)
-            error = crawl_explain(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read",
-                                  crawl->options.folder);
-        else
-            secret[i] = (unsigned char)byte;
-    }
-    free(text);
-    return error;
+    return bad ? crawl_explain(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read",
+                               crawl->options.folder)
+               : VIDI_OK;
 }
 
 static int write_secret(crawl *crawl, const unsigned char secret[VIDI_KEY_BYTES])

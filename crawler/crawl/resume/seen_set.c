@@ -110,13 +110,15 @@ static void wish_free(wish *wish)
 static int wish_read(crawl *crawl, wish *was)
 {
     *was = (wish){0};
-    int error = crawl_meta_text(crawl, "kind", &was->kind);
-    if (error == VIDI_OK)
-        error = crawl_meta_text(crawl, "asked_params", &was->params);
-    if (error == VIDI_OK)
-        error = crawl_meta_text(crawl, "canon", &was->canon);
-    if (error == VIDI_OK)
-        error = crawl_meta_text(crawl, "asked_error", &was->error);
+    const struct {
+        const char *name;
+        char **text;
+    } texts[] = {
+        {"kind", &was->kind}, {"asked_params", &was->params}, {"canon", &was->canon}, {"asked_error", &was->error}};
+    int error = VIDI_OK;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && error == VIDI_OK; i++)
+        error = crawl_meta_text(crawl, texts[i].name, texts[i].text);
     if (error == VIDI_OK)
         error = db_get(crawl->db, "asked_capacity", &was->capacity);
     return error == VIDI_EABSENT ? VIDI_OK : error;
@@ -209,14 +211,14 @@ int seen_write_wish(crawl *crawl, const vidi_stats *stats)
     if (error != VIDI_EABSENT)
         return error;
     snprintf(error_rate, sizeof error_rate, "%.17g", set->error);
-    error = db_set_text(crawl->db, "kind", (vidi_str){stats->kind, strlen(stats->kind)});
-    if (error == VIDI_OK)
-        error = db_set_text(crawl->db, "params", (vidi_str){stats->params, strlen(stats->params)});
-    if (error == VIDI_OK)
-        error = db_set_text(crawl->db, "canon", (vidi_str){stats->canon, strlen(stats->canon)});
-    if (error == VIDI_OK && set->params)
-        error = db_set_text(crawl->db, "asked_params", (vidi_str){set->params, strlen(set->params)});
-    if (error == VIDI_OK)
-        error = db_set_text(crawl->db, "asked_error", (vidi_str){error_rate, strlen(error_rate)});
+    const char *const texts[][2] = {{"kind", stats->kind},
+                                    {"params", stats->params},
+                                    {"canon", stats->canon},
+                                    {"asked_params", set->params},
+                                    {"asked_error", error_rate}};
+    error = VIDI_OK;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && error == VIDI_OK; i++)
+        if (texts[i][1])
+            error = db_set_text(crawl->db, texts[i][0], (vidi_str){texts[i][1], strlen(texts[i][1])});
     return error ? error : db_set(crawl->db, "asked_capacity", (int64_t)set->capacity);
 }

@@ -373,11 +373,10 @@ static int ask_for_room(storage *storage)
 
     if (!storage->more_hosts || storage->hosts.count < CRAWL_HOSTS || now - storage->room_asked < ROOM_EVERY)
         return VIDI_OK;
-    host_request *room = calloc(1, sizeof *room);
+    host_request *room = host_request_make(MESSAGE_MAKE_ROOM, 0, 0);
     if (!room)
         return VIDI_EMEMORY;
     storage->room_asked = now;
-    room->message.kind = MESSAGE_MAKE_ROOM;
     messages_add(&storage->to_fetcher, &room->message);
     return VIDI_OK;
 }
