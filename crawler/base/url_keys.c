@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "crawler/base/url_parts.h"
+
 enum { BATCH = 64 };
 
 struct url_keys {
@@ -61,4 +63,13 @@ int url_keys_make(const url_keys *with, const vidi_str *urls, size_t n, uint64_t
         done += some;
     }
     return VIDI_OK;
+}
+
+int url_host_key(const url_keys *keys, vidi_str url, uint64_t *key)
+{
+    url_parts parts;
+
+    if (!url_split(url, &parts))
+        return VIDI_EARGUMENT;
+    return url_keys_make(keys, &parts.origin, 1, key);
 }

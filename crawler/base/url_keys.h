@@ -19,4 +19,9 @@ void url_keys_close(url_keys *keys);
 /* The keys of n URLs: 1 to 2^63 - 1, as SQLite stores whole numbers with a sign. Any thread may call it. */
 int url_keys_make(const url_keys *with, const vidi_str *urls, size_t n, uint64_t *keys);
 
+/*
+ * The key of the host that a URL belongs to: of its origin. VIDI_EARGUMENT: it is not a serialised http or https URL.
+ */
+int url_host_key(const url_keys *keys, vidi_str url, uint64_t *key);
+
 #endif

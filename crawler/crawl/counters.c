@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "crawler/base/url_parts.h"
-
 /* The counters that `meta` has, by name. */
 static const struct {
     const char *name;
@@ -80,13 +78,4 @@ void counters_show(crawl *crawl, const counters *counts)
     crawl->progress.queue = counts->urls - counts->outcomes;
     crawl->progress.seeds_fetched = counts->seeds_fetched;
     pthread_mutex_unlock(&crawl->about);
-}
-
-int url_host_key(const url_keys *keys, vidi_str url, uint64_t *key)
-{
-    url_parts parts;
-
-    if (!url_split(url, &parts))
-        return VIDI_EARGUMENT;
-    return url_keys_make(keys, &parts.origin, 1, key);
 }

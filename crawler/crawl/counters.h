@@ -26,7 +26,4 @@ int counters_write(crawl *crawl, const counters *counts, const vidi_stats *stats
 /* Makes them what crawl_look tells. */
 void counters_show(crawl *crawl, const counters *counts);
 
-/* The key of the host that a URL belongs to: of its origin. */
-int url_host_key(const url_keys *keys, vidi_str url, uint64_t *key);
-
 #endif

@@ -224,8 +224,6 @@ void resume_close(crawl *crawl);
 
 /* Explains an error with the database's sentence, and returns it. */
 int crawl_explain_db(const crawl *crawl, int error, char *why);
-/* A text of the database; NULL if it is not there. The caller frees it. */
-int crawl_meta_text(crawl *crawl, const char *name, char **text);
 
 /* Opens the set, which locks it. VIDI_EABSENT: there is none yet. */
 int seen_open(crawl *crawl, const char *path, char *why);

@@ -1,6 +1,7 @@
 /*
- * The options of a crawl that concern the network: which addresses it may connect to, who it says it is, and what it
- * sends. Whatever stands in the head of a request is checked here, so that no option can smuggle a line into it.
+ * The options of a crawl that concern the network: which addresses it may connect to, what it says about itself, and
+ * what it sends. Whatever stands in the head of a request is checked here, so that no option can smuggle a line into
+ * it.
  *
  * Values of --header are secrets: no message shows them.
  */
@@ -127,7 +128,7 @@ static int add_nets(cli_crawl_network *network, const char *text)
     return add_net(network, text);
 }
 
-/* Reads the next of the addresses, which have commas between; NULL: behind the last. */
+/* Reads the next of the addresses, which have commas between; NULL: there are no more. */
 static const char *next_address(const char *text, fetch_address *address, bool *valid)
 {
     char one[64];

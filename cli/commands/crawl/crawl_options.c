@@ -108,7 +108,7 @@ static int check(const cli_crawl_options *options)
 
 /*
  * The set of a crawl that has begun already stays as it is. If the options ask for another kind or form, the crawl is
- * refused here, and options that have no effect are told. A set that cannot be opened is left to the crawl.
+ * refused here, and a warning names options that have no effect. A set that cannot be opened is left to the crawl.
  */
 static int check_set(const cli_crawl_options *options, const char *tracking)
 {
@@ -162,9 +162,9 @@ static bool is_of_a_crawl(const char *name)
 }
 
 /*
- * Has the crawl begun, so that its set is what it is? That is written in the transaction that begins it; a crawl that
- * was refused or killed before that leaves an empty file, or a database without it. What is wrong with a database that
- * cannot be read is told by the crawl.
+ * *begun: the crawl has begun, so its set stays as it is. The transaction that begins a crawl writes that; a crawl that
+ * was refused or killed before leaves an empty file, or a database without it. If the database cannot be read, the
+ * crawl itself will say what is wrong with it.
  */
 static int has_begun(const char *folder, bool *begun)
 {
@@ -184,7 +184,7 @@ static int has_begun(const char *folder, bool *begun)
     return CLI_OK;
 }
 
-/* *exists: is there a crawl that has begun? A folder that has other things in it is an error. */
+/* *exists: the folder has a crawl that has begun. A folder with other files in it is an error. */
 static int look_at_folder(const char *path, bool *exists)
 {
     DIR *folder = opendir(path);
@@ -207,7 +207,7 @@ static int look_at_folder(const char *path, bool *exists)
     return database ? has_begun(path, exists) : CLI_OK;
 }
 
-/* A folder for a crawl that nobody wants to keep. */
+/* A folder for a crawl that is not kept. */
 static int make_temporary(cli_crawl_request *request)
 {
     const char *parent = getenv("TMPDIR");

@@ -98,7 +98,7 @@ static void warn_of_set(crawl_job *job)
         cli_report_warn(&about);
 }
 
-/* Were lines written to a pipe that nobody reads any more? */
+/* True if lines were written to a pipe whose reader is gone. */
 static bool reader_is_gone(const char *output)
 {
     struct pollfd pipe = {.fd = STDOUT_FILENO, .events = POLLOUT};

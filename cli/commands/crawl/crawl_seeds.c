@@ -73,14 +73,14 @@ static size_t host_length(vidi_str text)
     return length;
 }
 
-/* Is it like "localhost:8080", a host and a port? */
+/* True for a host and a port, such as "localhost:8080". */
 static bool has_port(vidi_str text)
 {
     size_t host = host_length(text);
     return host > 0 && host + 1 < text.len && text.ptr[host] == ':' && is_one_of(text.ptr[host + 1], "0123456789");
 }
 
-/* Is it a URL but for its scheme, such as "example.org/x"? */
+/* True for a URL without its scheme, such as "example.org/x". */
 static bool lacks_scheme(vidi_str text)
 {
     size_t host = host_length(text);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "crawler/crawl/fetcher/fetcher.h"
-#include "crawler/crawl/counters.h"
 #include "crawler/http/http.h"
 
 enum {

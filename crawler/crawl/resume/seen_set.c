@@ -78,7 +78,8 @@ int seen_open_or_put_aside(crawl *crawl, const char *path, char *why)
     return put_aside(crawl, path, why);
 }
 
-int crawl_meta_text(crawl *crawl, const char *name, char **text)
+/* A text of the database; NULL if it is not there. The caller frees it. */
+static int read_text(crawl *crawl, const char *name, char **text)
 {
     bytes value = {0};
     int error = db_get_text(crawl->db, name, &value);
@@ -118,7 +119,7 @@ static int wish_read(crawl *crawl, wish *was)
     int error = VIDI_OK;
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts && error == VIDI_OK; i++)
-        error = crawl_meta_text(crawl, texts[i].name, texts[i].text);
+        error = read_text(crawl, texts[i].name, texts[i].text);
     if (error == VIDI_OK)
         error = db_get(crawl->db, "asked_capacity", &was->capacity);
     return error == VIDI_EABSENT ? VIDI_OK : error;

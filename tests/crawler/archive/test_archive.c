@@ -195,7 +195,7 @@ static void every_record_can_be_read_on_its_own(void **state)
     test_scratch_remove(&folder);
 }
 
-/* Packs an exchange, and reads it behind a warcinfo record. */
+/* Packs an exchange, and reads it after a warcinfo record. */
 static void pack_and_read(const archive_exchange *exchange, warc_visit *visit, void *context)
 {
     test_scratch folder;
@@ -453,7 +453,7 @@ static void a_missing_file_is_damage_and_nothing_is_changed(void **state)
     test_scratch_remove(&folder);
 }
 
-/* Without a database nobody knows what was committed. */
+/* Without a database it is not known what was committed. */
 static void a_new_archive_removes_nobodys_pages(void **state)
 {
     (void)state;
@@ -499,7 +499,7 @@ static void links_are_not_followed(void **state)
     assert_non_null(strstr(why, "symbolic link"));
     assert_int_equal(open_error(folder.path, (archive_place){0}, why), VIDI_EDAMAGED);
 
-    /* Nor where the next file is to be made. */
+    /* Nor where the next file will be made. */
     assert_int_equal(unlinkat(folder.handle, first_file, 0), 0);
     archive *archive = open_archive(folder.path, (archive_place){0}, 1);
     write_pages(archive, 0, 1);

@@ -13,8 +13,8 @@ enum { MANY = 2500, ADDRESSES = 20 };
 static atomic_int asked_for_never;
 
 /*
- * "wN.…" leads to one of the addresses, every other name to the first; "dead.…" to one that does not answer, "half.…" to
- * both, "none.…" to nobody just now, and "never.…" does not exist.
+ * "wN.…" leads to one of the addresses, every other name to the first; "dead.…" to one that does not answer, "half.…"
+ * to both, "none.…" to nobody just now, and "never.…" does not exist.
  */
 static int resolve(void *context, const char *host, fetch_address *addresses, int room)
 {
@@ -48,7 +48,7 @@ static void begin(crawling *self, site *web, site_page *seed)
     self->options.reach = SCOPE_SITE;
 }
 
-/* The same, where every page that the seed leads to is to be visited. */
+/* The same, where every page that the seed leads to must be visited. */
 static void begin_whole(crawling *self, site *web, site_page *seed)
 {
     site_walk(web, &seed, 1, -1);

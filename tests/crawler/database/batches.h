@@ -87,7 +87,7 @@ static int64_t ask(crawl_db *from, const char *query)
     return number;
 }
 
-/* The database has whole batches, and at least so many. Returns how many. */
+/* Checks that the database has whole batches, and at least `least`. Returns how many. */
 static uint64_t check_whole(crawl_db *db, uint64_t least)
 {
     int64_t batches = 0;

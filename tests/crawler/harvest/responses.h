@@ -14,7 +14,7 @@ static inline vidi_str text_of(const char *text)
     return (vidi_str){text, strlen(text)};
 }
 
-/* The rules of most tests: the host h.org, everything else as it is if nobody says anything. */
+/* The rules of most tests: the host h.org, everything else at its default. */
 static inline harvest_rules usual_rules(const scope_options *options)
 {
     static const vidi_str seed = {"http://h.org/", 13};

@@ -1,4 +1,7 @@
-/* robots.txt as RFC 9309 defines it: groups, lines, delays and sitemaps. How paths are compared is in test_robots_match.c. */
+/*
+ * robots.txt as RFC 9309 defines it: groups, lines, delays and sitemaps. How paths are compared is in
+ * test_robots_match.c.
+ */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -294,7 +297,7 @@ static void the_delay_is_that_of_the_group(void **state)
     assert_true(delay_of("") < 0);
     assert_true(delay_of("Crawl-delay: 5\n") < 0);
     assert_true(delay_of("User-agent: *\nCrawl-delay: 5\n") == 5);
-    /* It counts for the agents above it, though a list of agents goes on behind it. */
+    /* It counts for the agents above it, though the list of agents goes on after it. */
     assert_true(delay_of("User-agent: *\nCrawl-delay: 5\nUser-agent: vidi\nDisallow:\n") < 0);
     assert_true(delay_of("User-agent: *\nDisallow:\nCrawl-delay: 5\nUser-agent: vidi\nDisallow:\n") < 0);
     assert_true(delay_of("User-agent: vidi\nCrawl-delay: 2\nUser-agent: *\nCrawl-delay: 5\nDisallow: /\n") == 5);

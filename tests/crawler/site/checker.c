@@ -1,5 +1,5 @@
 /*
- * See checker.h. Faults are noted one by one; what can still be read behind a fault is read.
+ * See checker.h. Faults are noted one by one; what can still be read after a fault is read.
  */
 #include "checker.h"
 

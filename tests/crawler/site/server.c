@@ -2,7 +2,7 @@
  * The server of a test site: one thread, epoll, HTTP/1.1 with keep-alive. See site.h.
  *
  * A connection reads a request, waits for the answer's delay, writes the response, and reads again. Broken answers are
- * written as bytes like all others; what they have in common is that the connection is closed behind them.
+ * written as bytes like all others; what they have in common is that the connection is closed after them.
  */
 #include "site.h"
 
@@ -29,7 +29,7 @@ typedef struct site_connection {
     size_t in_length, in_room;
     /* The response on its way. */
     bool busy;            /* a request has come and is not answered yet */
-    bool closes, endless; /* behind the response; the body begins again */
+    bool closes, endless; /* after the response; the body begins again */
     int64_t due;          /* real milliseconds at which the response begins */
     int64_t ends;         /* real milliseconds at which it is closed unless a request comes; 0: never */
     site_answer answer;
@@ -182,7 +182,7 @@ static void put_huge_head(site_connection *to)
     site_text_put(&to->head, "\r\n");
 }
 
-/* Composes the response. What is left in answer.length comes behind the head. */
+/* Composes the response. What is left in answer.length comes after the head. */
 static void compose(site_connection *to, bool is_head)
 {
     site_answer *answer = &to->answer;

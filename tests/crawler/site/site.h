@@ -9,11 +9,11 @@
  *     site_walk(web, seeds, 1, -1);                       the truth: which pages must be visited, at what depth
  *     site_close(web);
  *
- * Pages and links are made by one hand: whoever writes the HTML of a link also says which page it leads to. So the truth
- * is a walk over pages in memory. It parses nothing, and it shares no code with the crawler.
+ * Pages and links are made by one hand: whoever writes the HTML of a link also says which page it leads to. So the
+ * truth is a walk over pages in memory. It parses nothing, and it shares no code with the crawler.
  *
- * The server is one thread with epoll. It keeps a log of all requests, with the times of a clock that the test can give,
- * so that politeness can be proven from what a server sees.
+ * The server is one thread with epoll. It keeps a log of all requests, with the times of a clock that the test can
+ * give, so that politeness can be proven from what a server sees.
  */
 #ifndef TESTS_CRAWLER_SITE_SITE_H
 #define TESTS_CRAWLER_SITE_SITE_H
@@ -29,7 +29,7 @@
 typedef enum site_manner {
     SITE_WHOLE,       /* with its length */
     SITE_CHUNKED,     /* in chunks of 1,000 bytes */
-    SITE_UNTIL_CLOSE, /* without a length; the connection is closed behind it */
+    SITE_UNTIL_CLOSE, /* without a length; the connection is closed after it */
     SITE_CUT_OFF,     /* half of it, then the connection is closed */
     SITE_BAD_CHUNK,   /* a chunk whose length is not a number */
     SITE_GARBAGE,     /* not HTTP */
@@ -53,7 +53,7 @@ typedef struct site_answer {
     size_t length;
     int delay_ms; /* real milliseconds before it begins */
     size_t piece; /* bytes sent at a time; 0: as many as the socket takes */
-    void *owned;  /* freed by the server behind the response; NULL: nothing */
+    void *owned;  /* freed by the server after the response; NULL: nothing */
 } site_answer;
 
 enum { SITE_ANY_STATUS = -1 }; /* what is expected if the truth does not say */
@@ -173,7 +173,9 @@ site_page *site_robots(site *site, unsigned host, const char *text);
 
 /* ---- truth ---- */
 
-/* Which pages are reached from the seeds, and at what depth. Deeper ones than max_depth are not (negative: no limit). */
+/*
+ * Which pages are reached from the seeds, and at what depth. Deeper ones than max_depth are not (negative: no limit).
+ */
 void site_walk(site *site, site_page *const *seeds, size_t seed_count, int64_t max_depth);
 
 #endif

@@ -270,7 +270,7 @@ static void pack_page(site_page *page)
     page->answer.fields = "Content-Encoding: gzip\r\n";
 }
 
-/* A page of this many bytes of blanks behind its link. */
+/* A page of this many bytes of blanks after its link. */
 static void add_bomb(site *site, unsigned host, site_page *from, size_t megabytes)
 {
     site_page *bomb = site_page_add(site, host, "/z/bomb-%zu", megabytes);
@@ -388,7 +388,7 @@ void world_robots(site *site, unsigned host, site_page *from)
     robots_page(site, host + 2, "/far", false, from);
     robots_page(site, host + 2, "/near", true, from);
 
-    /* 500 KiB at least are read; what lies behind 2 MiB is not. */
+    /* 500 KiB at least are read; what comes after 2 MiB is not. */
     robots = site_robots(site, host + 3, "User-agent: *\n");
     while (robots->text.length < 500 * 1024 - 100)
         site_say(robots, "# %090d\n", 0);
