@@ -57,7 +57,7 @@ static int check(const char *path, bool quiet)
 {
     vidi_set *set;
     vidi_stats stats;
-    int error;
+    int error = VIDI_OK;
     int status = cli_state_open(
         &set, path,
         &(cli_opening){.flags = VIDI_READ_ONLY | VIDI_NO_MAP, .damage = CLI_DAMAGE_PASSES, .error = &error});

@@ -143,9 +143,9 @@ static int run(void *values, cli_words words)
     if (cli_state_is_folder(name))
         return cli_error("cannot write %s: %s; name a file in it", name, strerror(EISDIR));
     exported what = {.path = words.list[0], .redis = options->redis};
-    int status = cli_state_open(&what.set, what.path,
-                                &(cli_opening){.flags = VIDI_READ_ONLY | VIDI_NO_MAP,
-                                               .damage = options->accepts ? CLI_DAMAGE_WARNS : CLI_DAMAGE_FAILS});
+    cli_opening opening = {.flags = VIDI_READ_ONLY | VIDI_NO_MAP,
+                           .damage = options->accepts ? CLI_DAMAGE_WARNS : CLI_DAMAGE_FAILS};
+    int status = cli_state_open(&what.set, what.path, &opening);
     if (status != CLI_OK)
         return status;
     status = write_file(&what, name);

@@ -53,11 +53,9 @@ static int check_places(const merging *job)
 /* Opens the sets to be merged and verifies them, because opening does not verify a mapped set. */
 static int open_all(merging *job)
 {
+    cli_opening opening = {.flags = VIDI_READ_ONLY, .damage = job->write.accepts ? CLI_DAMAGE_WARNS : CLI_DAMAGE_FAILS};
     for (size_t i = 0; i < job->from.count && !job->sets[i]; i++) {
-        if (cli_state_open(&job->sets[i], job->from.list[i],
-                           &(cli_opening){.flags = VIDI_READ_ONLY,
-                                          .damage = job->write.accepts ? CLI_DAMAGE_WARNS : CLI_DAMAGE_FAILS}) !=
-            CLI_OK)
+        if (cli_state_open(&job->sets[i], job->from.list[i], &opening) != CLI_OK)
             return CLI_ERROR;
         int error = vidi_verify(job->sets[i]);
         if (error < 0)

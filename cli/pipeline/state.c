@@ -274,7 +274,8 @@ static int open_any(vidi_set **set, const char *path, const vidi_access *access,
 int cli_state_open(vidi_set **set, const char *path, const cli_opening *how)
 {
     vidi_access access = VIDI_ACCESS_INIT;
-    int ignored, *error = how->error ? how->error : &ignored;
+    int ignored = VIDI_OK;
+    int *error = how->error ? how->error : &ignored;
 
     *error = VIDI_OK;
     *set = NULL;
