@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/files.h"
+#include "common/fnv.h"
 #include "common/keep.h"
 
 enum { CHECKED_BYTES = 4096 };
@@ -147,10 +148,7 @@ void output_note_print(const output_note *note, char text[OUTPUT_NOTE_ROOM])
 
 uint64_t output_checksum(uint64_t sum, const void *bytes, size_t n)
 {
-    sum = sum ? sum : UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < n; i++)
-        sum = (sum ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return sum;
+    return fnv_bytes(sum ? sum : FNV_START, bytes, n);
 }
 
 /* Of the last bytes before `length`. */

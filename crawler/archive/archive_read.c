@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "common/inflate.h"
 #include "common/files.h"
 #include "crawler/archive/archive_files.h"
 #include "crawler/archive/warc_digest.h"
 #include "crawler/archive/warc_record.h"
 
-enum { INPUT = 64 << 10, GZIP_WINDOW = 15 + 16, GZIP_HEAD = 10 };
+enum { INPUT = 64 << 10, GZIP_HEAD = 10 };
 
 struct archive_reader {
     int folder, file; /* descriptors; -1: closed */
@@ -27,7 +27,8 @@ struct archive_reader {
     uint32_t number; /* of the file that is read, or comes next */
     uint64_t offset; /* of the next record in it */
     uint64_t taken;  /* bytes of the file that are in `input` or were */
-    z_stream zip;
+    inflater *inflater;
+    inflate_window window;
     EVP_MD_CTX *digest;
     bytes plain;
     char error[ARCHIVE_ERROR];
@@ -63,8 +64,8 @@ static int fill(archive_reader *reader)
     if (got < 0)
         return failed(reader, "read");
     reader->taken += (uint64_t)got;
-    reader->zip.next_in = reader->input;
-    reader->zip.avail_in = (unsigned)got;
+    reader->window.from = (const char *)reader->input;
+    reader->window.from_left = (size_t)got;
     return got > 0;
 }
 
@@ -76,40 +77,40 @@ static bool begins_well(const unsigned char *head)
     return memcmp(head, expected, GZIP_HEAD) == 0;
 }
 
-static int inflate_some(archive_reader *reader, int *result)
+static int inflate_some(archive_reader *reader, inflate_result *result)
 {
     int error = bytes_reserve(&reader->plain, reader->plain.len + INPUT);
 
     if (error)
         return error;
-    reader->zip.next_out = (unsigned char *)reader->plain.ptr + reader->plain.len;
-    reader->zip.avail_out = INPUT;
-    *result = inflate(&reader->zip, Z_NO_FLUSH);
-    reader->plain.len += INPUT - reader->zip.avail_out;
-    return *result == Z_MEM_ERROR ? VIDI_EMEMORY : VIDI_OK;
+    reader->window.to = reader->plain.ptr + reader->plain.len;
+    reader->window.to_left = INPUT;
+    *result = inflater_step(reader->inflater, &reader->window);
+    reader->plain.len += INPUT - reader->window.to_left;
+    return *result == INFLATE_NO_MEMORY ? VIDI_EMEMORY : VIDI_OK;
 }
 
 /* Unpacks the next member. 1, 0 at the end of the file, or an error. */
 static int unpack(archive_reader *reader)
 {
     unsigned char head[GZIP_HEAD];
-    int result = Z_OK, more = reader->zip.avail_in ? 1 : fill(reader);
+    inflate_result result = INFLATE_GOES_ON;
+    int more = reader->window.from_left ? 1 : fill(reader);
 
     if (more <= 0)
         return more;
     reader->plain.len = 0;
-    if (inflateReset(&reader->zip) != Z_OK)
-        return VIDI_EMEMORY;
+    inflater_reset(reader->inflater);
     if (file_read_at(reader->file, head, sizeof head, reader->offset) != (ssize_t)sizeof head || !begins_well(head))
         return damaged(reader, "does not begin like one");
-    while (result == Z_OK || result == Z_BUF_ERROR) {
-        if (reader->zip.avail_in == 0 && (more = fill(reader)) <= 0)
+    while (result == INFLATE_GOES_ON || result == INFLATE_WAITS) {
+        if (reader->window.from_left == 0 && (more = fill(reader)) <= 0)
             return more < 0 ? more : damaged(reader, "is not complete");
         int error = inflate_some(reader, &result);
         if (error)
             return error;
     }
-    return result == Z_STREAM_END ? 1 : damaged(reader, "cannot be unpacked");
+    return result == INFLATE_ENDS ? 1 : damaged(reader, "cannot be unpacked");
 }
 
 /* ---- records ---- */
@@ -157,7 +158,7 @@ static int parse(archive_reader *reader, archive_record *record)
         return damaged(reader, "does not have the digest that it says");
     *record = (archive_record){.file = reader->number,
                                .offset = reader->offset,
-                               .length = reader->taken - reader->zip.avail_in - reader->offset,
+                               .length = reader->taken - reader->window.from_left - reader->offset,
                                .type = field(head, "WARC-Type"),
                                .url = field(head, "WARC-Target-URI"),
                                .digest = field(head, "WARC-Payload-Digest")};
@@ -180,7 +181,7 @@ static int open_file(archive_reader *reader)
     reader->file = (int)TEMP_FAILURE_RETRY(
         openat(reader->folder, archive_name(reader->number, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     reader->offset = reader->taken = 0;
-    reader->zip.avail_in = 0;
+    reader->window.from_left = 0;
     return reader->file < 0 ? failed(reader, "open") : VIDI_OK;
 }
 
@@ -227,12 +228,10 @@ int archive_reader_open(archive_reader **made, const char *folder, archive_place
     reader->file = -1;
     reader->folder = (int)TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     reader->digest = EVP_MD_CTX_new();
-    if (reader->digest && inflateInit2(&reader->zip, GZIP_WINDOW) == Z_OK)
+    reader->inflater = inflater_open(INFLATE_GZIP);
+    if (reader->digest && reader->inflater)
         return VIDI_OK;
-    EVP_MD_CTX_free(reader->digest);
-    if (reader->folder >= 0)
-        close(reader->folder);
-    free(reader);
+    archive_reader_close(reader);
     *made = NULL;
     return VIDI_EMEMORY;
 }
@@ -244,7 +243,7 @@ void archive_reader_close(archive_reader *reader)
     close_file(reader);
     if (reader->folder >= 0)
         close(reader->folder);
-    inflateEnd(&reader->zip);
+    inflater_close(reader->inflater);
     EVP_MD_CTX_free(reader->digest);
     bytes_free(&reader->plain);
     free(reader);

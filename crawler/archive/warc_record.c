@@ -94,26 +94,15 @@ int warc_id(archive_packer *packer, char id[WARC_ID_ROOM])
 
 /* ---- URLs ---- */
 
+static bool is_plain(char c)
+{
+    return c > ' ' && c < 0x7F;
+}
+
 /* A URL from a page cannot add fields to a record. */
 int archive_url(vidi_str url, bytes *to)
 {
-    size_t before = to->len, plain = 0;
-    int error = VIDI_OK;
-
-    for (size_t i = 0; i < url.len && !error; i++) {
-        unsigned char c = (unsigned char)url.ptr[i];
-        if (c > 0x20 && c < 0x7F)
-            continue;
-        error = bytes_append(to, url.ptr + plain, i - plain);
-        if (!error)
-            error = bytes_append_format(to, "%%%02X", c);
-        plain = i + 1;
-    }
-    if (!error)
-        error = bytes_append(to, url.ptr + plain, url.len - plain);
-    if (error)
-        to->len = before;
-    return error;
+    return bytes_append_percent(to, url.ptr, url.len, is_plain);
 }
 
 /* ---- fields; after an error they do nothing ---- */

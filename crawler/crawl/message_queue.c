@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "vidi/vidi.h"
 
 void messages_add(messages *to, message *one)
@@ -48,15 +49,8 @@ void messages_join(messages *to, messages *from)
 
 int message_queue_open(message_queue *queue)
 {
-    pthread_condattr_t attributes;
-
     *queue = (message_queue){0};
-    if (pthread_condattr_init(&attributes) != 0)
-        return VIDI_ESYSTEM;
-    int failed =
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) || pthread_cond_init(&queue->ready, &attributes);
-    pthread_condattr_destroy(&attributes);
-    if (failed)
+    if (clock_condition(&queue->ready) != 0)
         return VIDI_ESYSTEM;
     if (pthread_mutex_init(&queue->lock, NULL) == 0)
         return VIDI_OK;
@@ -82,25 +76,12 @@ bool message_queue_put(message_queue *to, messages *list)
     return open;
 }
 
-static void deadline_in(struct timespec *at, int64_t ms)
-{
-    clock_gettime(CLOCK_MONOTONIC, at);
-    at->tv_sec += ms / 1000;
-    at->tv_nsec += ms % 1000 * 1000000;
-    if (at->tv_nsec >= 1000000000) {
-        at->tv_sec++;
-        at->tv_nsec -= 1000000000;
-    }
-}
-
 /* Waits until there is something to tell. The lock is held. */
 static void wait_for_news(message_queue *queue, int64_t ms)
 {
-    struct timespec until = {0};
+    struct timespec until = clock_in(ms > 0 ? ms : 0);
     int result = 0;
 
-    if (ms > 0)
-        deadline_in(&until, ms);
     queue->waiting++;
     while (!queue->list.first && !queue->closed && !queue->woken && ms != 0 && result != ETIMEDOUT)
         result = ms < 0 ? pthread_cond_wait(&queue->ready, &queue->lock)

@@ -115,6 +115,11 @@ static int check_file(const char *path, enum db_access access, char *why)
 
 /* ---- connecting ---- */
 
+static bool is_plain_in_uri(char c)
+{
+    return !strchr("?#%", c);
+}
+
 /*
  * The path as a URI, because SQLite takes a path that begins with "file:" for one anyway. `immutable`: no process
  * changes the file, so that it can be read where nothing can be written beside it.
@@ -123,9 +128,8 @@ static int connect_to(sqlite3 **db, const char *path, enum db_access access, boo
 {
     bytes uri = {0};
     int error = bytes_append_text(&uri, path[0] == '/' ? "file://" : "file:./");
-    for (const char *at = path; !error && *at; at++)
-        error =
-            strchr("?#%", *at) ? bytes_append_format(&uri, "%%%02X", (unsigned char)*at) : bytes_append(&uri, at, 1);
+    if (!error)
+        error = bytes_append_percent(&uri, path, strlen(path), is_plain_in_uri);
     if (!error)
         error = bytes_append(&uri, immutable ? "?immutable=1" : "\0", immutable ? 13 : 1);
     int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;

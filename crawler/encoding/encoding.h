@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crawler/encoding/characters.h"
+#include "common/ascii.h"
+#include "common/utf8.h"
 #include "vidi/vidi.h"
 
 typedef struct text_encoding text_encoding;

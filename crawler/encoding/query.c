@@ -55,7 +55,7 @@ static size_t put_bytes(char *to, const uint8_t *bytes, size_t count)
         if (bytes[i] > 0x20 && bytes[i] < 0x7F && !strchr("\"#<>'", bytes[i]))
             to[len++] = (char)bytes[i];
         else
-            len += (size_t)sprintf(to + len, "%%%02X", bytes[i]);
+            len += ascii_put_percent(to + len, (char)bytes[i]);
     }
     return len;
 }

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "crawler/base/url_parts.h"
 #include "crawler/fetch/libcurl.h"
 #include "crawler/fetch/dns_cache.h"
@@ -55,10 +55,7 @@ struct downloader {
 
 int64_t fetch_now_us(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    return (int64_t)(clock_now() / 1000);
 }
 
 static exchange *take_exchange(queue *from)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "crawler/fetch/pool.h"
 
 enum {
@@ -27,22 +28,17 @@ static size_t refuse(carrier *by, fetch_failure failure)
     return 0;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* The status of "HTTP/1.1 200 OK"; 0: it is not a status line. (libcurl takes some lines without a version for 200.) */
 static int read_status(const char *line, size_t n)
 {
-    const char *end = line + n, *at = n > 5 && is_digit(line[5]) ? memchr(line, ' ', n) : NULL;
+    const char *end = line + n, *at = n > 5 && ascii_is_digit(line[5]) ? memchr(line, ' ', n) : NULL;
     int status = 0;
 
     if (!at || memcmp(line, "HTTP/", 5) != 0)
         return 0;
     while (at < end && *at == ' ')
         at++;
-    for (; at < end && is_digit(*at) && status < 1000; at++)
+    for (; at < end && ascii_is_digit(*at) && status < 1000; at++)
         status = status * 10 + (*at - '0');
     return status >= 100 && status < 1000 ? status : 0;
 }

@@ -51,16 +51,9 @@ static int resolve(vidi_str base, vidi_str reference, bytes *to)
     return result == VIDI_OK || result == VIDI_EMEMORY ? result : VIDI_INVALID;
 }
 
-/* Percent-encodes bytes outside of ASCII as they are, as browsers do: servers send what they have. */
-static int escape(vidi_str text, bytes *to)
+static bool is_ascii(char c)
 {
-    int error = bytes_reserve(to, text.len);
-
-    for (size_t i = 0; i < text.len && !error; i++) {
-        unsigned char byte = (unsigned char)text.ptr[i];
-        error = byte < 0x80 ? bytes_append(to, &byte, 1) : bytes_append_format(to, "%%%02X", byte);
-    }
-    return error;
+    return !(c & 0x80);
 }
 
 static int read_redirect(reading *r)
@@ -70,7 +63,8 @@ static int read_redirect(reading *r)
 
     if (!is_redirect(r->response->status) || location.len == 0)
         return VIDI_OK;
-    int result = escape(location, &reference);
+    /* Percent-encodes bytes outside of ASCII as they are, as browsers do: servers send what they have. */
+    int result = bytes_append_percent(&reference, location.ptr, location.len, is_ascii);
     if (result == VIDI_OK)
         result = resolve(r->collector.from->url, bytes_str(&reference), &url);
     if (result == VIDI_OK)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/ascii.h"
 #include "crawler/sitemap/sitemap.h"
 
 /* ---- what it is ---- */
@@ -45,17 +46,12 @@ harvest_content harvest_content_by_type(const char *type, frontier_kind kind)
     return HARVEST_NOTHING;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
-}
-
 /* Without a byte order mark and blanks. */
 static vidi_str beginning(vidi_str content)
 {
     size_t i = content.len >= 3 && memcmp(content.ptr, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 
-    while (i < content.len && is_space(content.ptr[i]))
+    while (i < content.len && ascii_is_space(content.ptr[i]))
         i++;
     return (vidi_str){content.ptr + i, content.len - i};
 }
@@ -72,7 +68,7 @@ static bool begins_with_tag(vidi_str text, const char *tag)
         if ((c >= 'a' && c <= 'z' ? (char)(c - 32) : c) != tag[i])
             return false;
     }
-    return strcmp(tag, "<!--") == 0 || (text.len > n && (is_space(text.ptr[n]) || text.ptr[n] == '>'));
+    return strcmp(tag, "<!--") == 0 || (text.len > n && (ascii_is_space(text.ptr[n]) || text.ptr[n] == '>'));
 }
 
 /* The MIME Sniffing Standard, section 7.1, as far as it is about HTML and XML. */

@@ -88,7 +88,7 @@ static bool annotates_html(const html_tokenizer *t, const html_token *token)
     for (size_t i = 0; i < token->attribute_count; i++)
         if (html_attribute_of(html_piece_raw(t, token->attributes[i].name)) == HTML_ATTRIBUTE_ENCODING) {
             vidi_str value = html_piece_raw(t, token->attributes[i].value);
-            return ascii_is(value, "text/html") || ascii_is(value, "application/xhtml+xml");
+            return ASCII_IS(value, "text/html") || ASCII_IS(value, "application/xhtml+xml");
         }
     return false;
 }

@@ -131,7 +131,7 @@ static int flags_of(reader *r, enum html_element element, uint16_t *flags)
     int result = decode_attribute(r, HTML_ATTRIBUTE_REL, &rel);
     while (result == VIDI_OK && html_next_word(rel, "", &at, &word))
         for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-            if (ascii_is(word, words[i].word))
+            if (ASCII_IS(word, words[i].word))
                 *flags |= words[i].flag;
     if (element != HTML_ELEMENT_LINK)
         *flags &= (uint16_t)~HTML_CANONICAL;
@@ -190,13 +190,13 @@ static void read_robots(html_page *page, vidi_str content)
     vidi_str word;
 
     for (size_t at = 0; html_next_word(content, ",", &at, &word);) {
-        if (ascii_is(word, "noindex"))
+        if (ASCII_IS(word, "noindex"))
             page->robots |= HTML_ROBOTS_NOINDEX;
-        else if (ascii_is(word, "nofollow"))
+        else if (ASCII_IS(word, "nofollow"))
             page->robots |= HTML_ROBOTS_NOFOLLOW;
-        else if (ascii_is(word, "noarchive"))
+        else if (ASCII_IS(word, "noarchive"))
             page->robots |= HTML_ROBOTS_NOARCHIVE;
-        else if (ascii_is(word, "none"))
+        else if (ASCII_IS(word, "none"))
             page->robots |= HTML_ROBOTS_NOINDEX | HTML_ROBOTS_NOFOLLOW;
     }
 }
@@ -212,12 +212,12 @@ static int read_meta(reader *r)
         return VIDI_OK;
     if (r->has[HTML_ATTRIBUTE_HTTP_EQUIV]) {
         result = decode_attribute(r, HTML_ATTRIBUTE_HTTP_EQUIV, &text);
-        if (result == VIDI_OK && ascii_is(text, "refresh"))
+        if (result == VIDI_OK && ASCII_IS(text, "refresh"))
             result = note(r, HTML_ELEMENT_META, &refresh);
     }
     if (result == VIDI_OK && r->has[HTML_ATTRIBUTE_NAME]) {
         result = decode_attribute(r, HTML_ATTRIBUTE_NAME, &text);
-        if (result == VIDI_OK && ascii_is(text, "robots")) {
+        if (result == VIDI_OK && ASCII_IS(text, "robots")) {
             result = decode_attribute(r, HTML_ATTRIBUTE_CONTENT, &text);
             if (result == VIDI_OK)
                 read_robots(r->page, text);

@@ -126,17 +126,17 @@ static const text_encoding *read_meta(scan *s)
     vidi_str name, value, label;
 
     while (read_attribute(s, &name, &value)) {
-        if (ascii_is(name, "http-equiv") && !had_equiv) {
+        if (ASCII_IS(name, "http-equiv") && !had_equiv) {
             had_equiv = true;
-            got_pragma = ascii_is(value, "content-type");
-        } else if (ascii_is(name, "content") && !had_content) {
+            got_pragma = ASCII_IS(value, "content-type");
+        } else if (ASCII_IS(name, "content") && !had_content) {
             had_content = true;
             label = label_in(value);
             if (label.ptr && !encoding && !had_charset) {
                 encoding = encoding_find(label);
                 pragma = encoding ? NEEDED : pragma;
             }
-        } else if (ascii_is(name, "charset") && !had_charset) {
+        } else if (ASCII_IS(name, "charset") && !had_charset) {
             had_charset = true;
             encoding = encoding_find(value);
             pragma = NOT_NEEDED;
@@ -257,7 +257,7 @@ vidi_str html_header_charset(vidi_str content_type)
         if (s.at < s.end && *s.at++ == ';')
             continue; /* a parameter without a value */
         vidi_str value = read_parameter(&s);
-        if (ascii_is(name, "charset") && value.len)
+        if (ASCII_IS(name, "charset") && value.len)
             return value;
     }
     return (vidi_str){NULL, 0};

@@ -55,7 +55,7 @@ static size_t skip_word_url(vidi_str value, size_t at)
 {
     size_t from = at;
 
-    if (value.len - at < 3 || !ascii_is((vidi_str){value.ptr + at, 3}, "url"))
+    if (value.len - at < 3 || !ascii_same(value.ptr + at, 3, "url"))
         return from;
     at = skip_spaces(value, at + 3);
     if (at >= value.len || value.ptr[at] != '=')

@@ -23,7 +23,7 @@ static bool read_number(vidi_str text, size_t digits, int *number)
     if (text.len == 0 || text.len > digits)
         return false;
     for (size_t i = 0; i < text.len; i++) {
-        if (!http_is_digit(text.ptr[i]))
+        if (!ascii_is_digit(text.ptr[i]))
             return false;
         *number = *number * 10 + (text.ptr[i] - '0');
     }
@@ -34,8 +34,8 @@ static bool read_number(vidi_str text, size_t digits, int *number)
 static int find_name(vidi_str text, const char *names)
 {
     for (int i = 0; text.len >= 3 && names[3 * i]; i++)
-        if (http_lower(text.ptr[0]) == names[3 * i] && http_lower(text.ptr[1]) == names[3 * i + 1] &&
-            http_lower(text.ptr[2]) == names[3 * i + 2])
+        if (ascii_lower(text.ptr[0]) == names[3 * i] && ascii_lower(text.ptr[1]) == names[3 * i + 1] &&
+            ascii_lower(text.ptr[2]) == names[3 * i + 2])
             return i + 1;
     return 0;
 }
@@ -67,7 +67,7 @@ static bool read_time(vidi_str text, moment *at)
 
 static bool is_universal(vidi_str zone)
 {
-    return http_is(zone, "gmt") || http_is(zone, "utc") || http_is(zone, "z") || http_is(zone, "+0000");
+    return ASCII_IS(zone, "gmt") || ASCII_IS(zone, "utc") || ASCII_IS(zone, "z") || ASCII_IS(zone, "+0000");
 }
 
 static bool read_moment(vidi_str text, moment *at)
@@ -134,12 +134,12 @@ static int64_t read_seconds(vidi_str text)
     int64_t seconds = 0;
     size_t i = 0, digits;
 
-    for (; i < text.len && http_is_digit(text.ptr[i]); i++)
+    for (; i < text.len && ascii_is_digit(text.ptr[i]); i++)
         if (seconds <= HTTP_RETRY_MOST / 1000)
             seconds = seconds * 10 + (text.ptr[i] - '0');
     digits = i;
     if (i < text.len && text.ptr[i] == '.')
-        for (i++, seconds++; i < text.len && http_is_digit(text.ptr[i]);)
+        for (i++, seconds++; i < text.len && ascii_is_digit(text.ptr[i]);)
             i++;
     return digits > 0 && i == text.len ? seconds : -1;
 }

@@ -41,7 +41,7 @@ static bool cut_field(vidi_str line, http_field *field)
     size_t first = 0;
     const char *colon = memchr(line.ptr, ':', take_line(line, &first).len);
 
-    if (!colon || http_is_blank(line.ptr[0]))
+    if (!colon || ascii_is_blank(line.ptr[0]))
         return false;
     size_t name = (size_t)(colon - line.ptr);
     field->line = line;
@@ -71,7 +71,7 @@ vidi_str http_value(vidi_str head, const char *name)
     http_field field;
 
     for (size_t at = 0; http_next(head, &at, &field);)
-        if (http_is(field.name, name))
+        if (ASCII_IS(field.name, name))
             return field.value;
     return (vidi_str){NULL, 0};
 }
@@ -82,7 +82,7 @@ size_t http_type(vidi_str value, char *to, size_t room)
 
     value = http_trim(value);
     while (n + 1 < room && n < value.len && (http_is_token(value.ptr[n]) || value.ptr[n] == '/')) {
-        to[n] = http_lower(value.ptr[n]);
+        to[n] = ascii_lower(value.ptr[n]);
         n++;
     }
     if (room)
@@ -113,7 +113,7 @@ static bool is_number(vidi_str value, uint64_t number)
     uint64_t read = 0;
 
     for (size_t i = 0; i < value.len; i++) {
-        if (!http_is_digit(value.ptr[i]) || read > number)
+        if (!ascii_is_digit(value.ptr[i]) || read > number)
             return false;
         read = read * 10 + (uint64_t)(value.ptr[i] - '0');
     }
@@ -123,9 +123,9 @@ static bool is_number(vidi_str value, uint64_t number)
 /* Appends a field, or Content-Length in place of one that tells a length, if that has not been done yet. */
 static int append_field(bytes *to, const http_field *field, uint64_t body_bytes, bool *has_length)
 {
-    bool tells_length = http_is(field->name, "content-length");
+    bool tells_length = ASCII_IS(field->name, "content-length");
 
-    if (!tells_length && !http_is(field->name, "transfer-encoding"))
+    if (!tells_length && !ASCII_IS(field->name, "transfer-encoding"))
         return append_lines(to, field->line);
     if (*has_length)
         return VIDI_OK;

@@ -16,8 +16,8 @@
 
 static bool is_rule_with_value(vidi_str name)
 {
-    return http_is(name, "unavailable_after") || http_is(name, "max-snippet") || http_is(name, "max-image-preview") ||
-           http_is(name, "max-video-preview");
+    return ASCII_IS(name, "unavailable_after") || ASCII_IS(name, "max-snippet") ||
+           ASCII_IS(name, "max-image-preview") || ASCII_IS(name, "max-video-preview");
 }
 
 static bool same_name(vidi_str a, vidi_str b)
@@ -25,7 +25,7 @@ static bool same_name(vidi_str a, vidi_str b)
     if (a.len != b.len)
         return false;
     for (size_t i = 0; i < a.len; i++)
-        if (http_lower(a.ptr[i]) != http_lower(b.ptr[i]))
+        if (ascii_lower(a.ptr[i]) != ascii_lower(b.ptr[i]))
             return false;
     return true;
 }
@@ -39,7 +39,7 @@ static bool take_robot(vidi_str *item, vidi_str *robot)
         return false;
     size_t n = (size_t)(colon - item->ptr);
     vidi_str name = http_trim((vidi_str){item->ptr, n});
-    if (name.len == 0 || !(http_is_letter(name.ptr[0]) || name.ptr[0] == '*') || is_rule_with_value(name))
+    if (name.len == 0 || !(ascii_is_letter(name.ptr[0]) || name.ptr[0] == '*') || is_rule_with_value(name))
         return false;
     for (size_t i = 0; i < name.len; i++)
         if (!http_is_token(name.ptr[i]) && name.ptr[i] != '/')
@@ -52,13 +52,13 @@ static bool take_robot(vidi_str *item, vidi_str *robot)
 
 static uint32_t flags_of(vidi_str rule)
 {
-    if (http_is(rule, "noindex"))
+    if (ASCII_IS(rule, "noindex"))
         return HTML_ROBOTS_NOINDEX;
-    if (http_is(rule, "nofollow"))
+    if (ASCII_IS(rule, "nofollow"))
         return HTML_ROBOTS_NOFOLLOW;
-    if (http_is(rule, "noarchive"))
+    if (ASCII_IS(rule, "noarchive"))
         return HTML_ROBOTS_NOARCHIVE;
-    return http_is(rule, "none") ? HTML_ROBOTS_NOINDEX | HTML_ROBOTS_NOFOLLOW : 0;
+    return ASCII_IS(rule, "none") ? HTML_ROBOTS_NOINDEX | HTML_ROBOTS_NOFOLLOW : 0;
 }
 
 static uint32_t flags_of_field(vidi_str value, vidi_str agent)
@@ -69,7 +69,7 @@ static uint32_t flags_of_field(vidi_str value, vidi_str agent)
 
     while (http_next_item(&value, &item)) {
         if (take_robot(&item, &robot))
-            for_us = http_is(robot, "*") || same_name(robot, agent);
+            for_us = ASCII_IS(robot, "*") || same_name(robot, agent);
         while (for_us && http_next_word(&item, "", &word))
             flags |= flags_of(word);
     }
@@ -82,7 +82,7 @@ uint32_t http_robots(vidi_str head, vidi_str agent)
     uint32_t flags = 0;
 
     for (size_t at = 0; http_next(head, &at, &field);)
-        if (http_is(field.name, "x-robots-tag"))
+        if (ASCII_IS(field.name, "x-robots-tag"))
             flags |= flags_of_field(field.value, agent);
     return flags;
 }

@@ -19,7 +19,7 @@ bool http_next_item(vidi_str *list, vidi_str *item)
 
 static bool separates(char c, const char *separators)
 {
-    return http_is_blank(c) || (c && strchr(separators, c));
+    return ascii_is_blank(c) || (c && strchr(separators, c));
 }
 
 bool http_next_word(vidi_str *text, const char *separators, vidi_str *word)

@@ -7,59 +7,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/ascii.h"
 #include "vidi/vidi.h"
-
-/* Line ends, too: the value of a field can go on in the next line. */
-static inline bool http_is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static inline bool http_is_digit(char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
-
-static inline bool http_is_letter(char c)
-{
-    return (unsigned char)((c | 0x20) - 'a') < 26;
-}
 
 /* RFC 9110, section 5.6.2. */
 static inline bool http_is_token(char c)
 {
     static const char others[] = "!#$%&'*+-.^_`|~";
-    bool is = http_is_letter(c) || http_is_digit(c);
+    bool is = ascii_is_letter(c) || ascii_is_digit(c);
 
     for (size_t i = 0; i + 1 < sizeof others; i++)
         is |= c == others[i];
     return is;
 }
 
-static inline char http_lower(char c)
-{
-    if (c < 'A' || c > 'Z')
-        return c;
-    return (char)(c | 0x20);
-}
-
-/* Compares a text with a lower-case one, ignoring the case of ASCII letters. */
-static inline bool http_is(vidi_str text, const char *lower)
-{
-    size_t i = 0;
-
-    for (; i < text.len; i++)
-        if (!lower[i] || http_lower(text.ptr[i]) != lower[i])
-            return false;
-    return lower[i] == 0;
-}
-
 /* The text without blanks at its ends. */
 static inline vidi_str http_trim(vidi_str text)
 {
-    while (text.len && http_is_blank(text.ptr[0]))
+    while (text.len && ascii_is_blank(text.ptr[0]))
         text = (vidi_str){text.ptr + 1, text.len - 1};
-    while (text.len && http_is_blank(text.ptr[text.len - 1]))
+    while (text.len && ascii_is_blank(text.ptr[text.len - 1]))
         text.len--;
     return text;
 }

@@ -8,8 +8,8 @@
 #include "crawler/http/http.h"
 
 #include <string.h>
-#include <zlib.h>
 
+#include "common/inflate.h"
 #include "crawler/http/http_text.h"
 
 enum {
@@ -17,18 +17,15 @@ enum {
     FIRST_ROOM = 4096 /* bytes */
 };
 
-/* What zlib calls the formats: window of 32 KiB, and the wrapper. */
-enum { RAW = -MAX_WBITS, ZLIB = MAX_WBITS, GZIP = MAX_WBITS + 16 };
-
 typedef enum coding { IDENTITY, IS_GZIP, IS_DEFLATE, OTHER } coding;
 
 static coding coding_of(vidi_str name)
 {
-    if (name.len == 0 || http_is(name, "identity"))
+    if (name.len == 0 || ASCII_IS(name, "identity"))
         return IDENTITY;
-    if (http_is(name, "gzip") || http_is(name, "x-gzip"))
+    if (ASCII_IS(name, "gzip") || ASCII_IS(name, "x-gzip"))
         return IS_GZIP;
-    return http_is(name, "deflate") ? IS_DEFLATE : OTHER;
+    return ASCII_IS(name, "deflate") ? IS_DEFLATE : OTHER;
 }
 
 /* The codings in the order in which they were applied. Returns how many; negative if one of them cannot be undone. */
@@ -39,7 +36,7 @@ static int find_codings(vidi_str head, coding codings[LAYERS])
     int n = 0;
 
     for (size_t at = 0; http_next(head, &at, &field);) {
-        if (!http_is(field.name, "content-encoding"))
+        if (!ASCII_IS(field.name, "content-encoding"))
             continue;
         while (http_next_item(&field.value, &name)) {
             coding found = coding_of(name);
@@ -55,77 +52,64 @@ static int find_codings(vidi_str head, coding codings[LAYERS])
 /* ---- one layer ---- */
 
 typedef struct layer {
-    z_stream stream;
-    vidi_str rest; /* of the input, which zlib does not have yet: it counts in 32 bits */
+    inflate_window window;
     size_t budget; /* bytes that may still come out */
     bytes *to;
 } layer;
 
-static void give_input(layer *layer)
-{
-    if (layer->stream.avail_in > 0)
-        return;
-    size_t n = layer->rest.len < UINT32_MAX ? layer->rest.len : UINT32_MAX;
-    layer->stream.next_in = (Bytef *)(uintptr_t)layer->rest.ptr;
-    layer->stream.avail_in = (uInt)n;
-    layer->rest = (vidi_str){layer->rest.ptr + n, layer->rest.len - n};
-}
-
-/* Inflates as much as there is room for. Z_BUF_ERROR: the input has ended. Z_MEM_ERROR: no memory. */
-static int inflate_some(layer *layer)
+/* Inflates as much as there is room for. INFLATE_WAITS: the input has ended. */
+static inflate_result inflate_some(inflater *inflater, layer *layer)
 {
     bytes *to = layer->to;
 
-    give_input(layer);
     if (to->len == to->room && bytes_reserve(to, to->len ? 1 : FIRST_ROOM) != VIDI_OK)
-        return Z_MEM_ERROR;
+        return INFLATE_NO_MEMORY;
     size_t room = to->room - to->len;
     if (room > layer->budget + 1) /* one byte more tells that it is too much */
         room = layer->budget + 1;
-    if (room > UINT32_MAX)
-        room = UINT32_MAX;
-    layer->stream.next_out = (Bytef *)to->ptr + to->len;
-    layer->stream.avail_out = (uInt)room;
-    int result = inflate(&layer->stream, Z_NO_FLUSH);
-    size_t n = room - layer->stream.avail_out;
+    layer->window.to = to->ptr + to->len;
+    layer->window.to_left = room;
+    inflate_result result = inflater_step(inflater, &layer->window);
+    size_t n = room - layer->window.to_left;
     to->len += n;
     if (n > layer->budget)
-        return Z_OK; /* the caller sees that the budget is used up */
+        return INFLATE_GOES_ON; /* the caller sees that the budget is used up */
     layer->budget -= n;
     return result;
 }
 
 /* True if another member follows. */
-static bool goes_on(const layer *layer)
+static bool goes_on(const inflate_window *window)
 {
-    const Bytef *next = layer->stream.next_in;
-
-    return layer->stream.avail_in >= 2 && next[0] == 0x1F && next[1] == 0x8B;
+    return window->from_left >= 2 && memcmp(window->from, "\x1F\x8B", 2) == 0;
 }
 
 /* Inflates to the end. *budget is lowered by what came out. */
-static http_unpacked inflate_all(vidi_str from, int format, size_t *budget, bytes *to)
+static http_unpacked inflate_all(vidi_str from, inflate_format format, size_t *budget, bytes *to)
 {
-    layer layer = {.rest = from, .budget = *budget, .to = to};
+    layer layer = {.window = {.from = from.ptr, .from_left = from.len}, .budget = *budget, .to = to};
     http_unpacked outcome = HTTP_UNPACKED;
+    inflater *inflater = inflater_open(format);
 
-    if (inflateInit2(&layer.stream, format) != Z_OK)
+    if (!inflater)
         return HTTP_NO_MEMORY;
     for (;;) {
         size_t before = layer.budget, length = to->len;
-        int result = inflate_some(&layer);
+        inflate_result result = inflate_some(inflater, &layer);
         if (to->len - length > before) {
             outcome = HTTP_TOO_LARGE;
             break;
         }
-        if (result == Z_STREAM_END && format == GZIP && goes_on(&layer)) {
-            inflateReset(&layer.stream);
-        } else if (result != Z_OK) {
-            outcome = result == Z_STREAM_END ? HTTP_UNPACKED : result == Z_MEM_ERROR ? HTTP_NO_MEMORY : HTTP_DAMAGED;
+        if (result == INFLATE_ENDS && format == INFLATE_GZIP && goes_on(&layer.window)) {
+            inflater_reset(inflater);
+        } else if (result != INFLATE_GOES_ON) {
+            outcome = result == INFLATE_ENDS        ? HTTP_UNPACKED
+                      : result == INFLATE_NO_MEMORY ? HTTP_NO_MEMORY
+                                                    : HTTP_DAMAGED;
             break;
         }
     }
-    inflateEnd(&layer.stream);
+    inflater_close(inflater);
     *budget = layer.budget;
     return outcome;
 }
@@ -140,13 +124,13 @@ static bool looks_like_zlib(vidi_str from)
 static http_unpacked undo(coding what, vidi_str from, size_t *budget, bytes *to)
 {
     if (what == IS_GZIP)
-        return inflate_all(from, GZIP, budget, to);
+        return inflate_all(from, INFLATE_GZIP, budget, to);
     if (looks_like_zlib(from)) {
-        http_unpacked outcome = inflate_all(from, ZLIB, budget, to);
+        http_unpacked outcome = inflate_all(from, INFLATE_ZLIB, budget, to);
         if (outcome != HTTP_DAMAGED || to->len > 0)
             return outcome;
     }
-    return inflate_all(from, RAW, budget, to);
+    return inflate_all(from, INFLATE_RAW, budget, to);
 }
 
 /* ---- all layers ---- */

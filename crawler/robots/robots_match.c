@@ -1,60 +1,13 @@
 /*
- * Matches rules and URLs: see robots.h.
- *
- * A pattern is a series of pieces with wildcards between them. The first piece must stand at the beginning of the path.
- * Of every other piece the first occurrence after the one before is as good as any: a later one only leaves less of
- * the path for the rest. So there is nothing to try twice, and with a search in linear time (memmem) a match takes time
- * in proportion to the pattern plus the path.
+ * Matches rules and URLs: see robots.h. Patterns are matched by common/glob.h, in time in proportion to the pattern plus
+ * the path.
  */
 #include "crawler/robots/robots_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one pattern ---- */
-
-/* Takes the piece up to the next wildcard off the pattern, and tells whether a wildcard follows. */
-static bool next_piece(vidi_str *pattern, vidi_str *piece)
-{
-    const char *wildcard = pattern->len ? memchr(pattern->ptr, ROBOTS_WILDCARD, pattern->len) : NULL;
-
-    *piece = (vidi_str){pattern->ptr, wildcard ? (size_t)(wildcard - pattern->ptr) : pattern->len};
-    pattern->ptr += piece->len + (wildcard != NULL);
-    pattern->len -= piece->len + (wildcard != NULL);
-    return wildcard != NULL;
-}
-
-static bool begins_with(vidi_str path, vidi_str piece)
-{
-    return path.len >= piece.len && memcmp(path.ptr, piece.ptr, piece.len) == 0;
-}
-
-static bool ends_with(vidi_str path, vidi_str piece)
-{
-    return path.len >= piece.len && memcmp(path.ptr + path.len - piece.len, piece.ptr, piece.len) == 0;
-}
-
-static bool matches(vidi_str pattern, bool anchored, vidi_str path)
-{
-    vidi_str piece;
-    bool more = next_piece(&pattern, &piece);
-
-    if (!begins_with(path, piece))
-        return false;
-    path = (vidi_str){path.ptr + piece.len, path.len - piece.len};
-    if (!more)
-        return !anchored || path.len == 0;
-    while ((more = next_piece(&pattern, &piece)) || !anchored) {
-        const char *found = memmem(path.ptr, path.len, piece.ptr, piece.len);
-        if (!found)
-            return false;
-        path.len -= (size_t)(found - path.ptr) + piece.len;
-        path.ptr = found + piece.len;
-        if (!more)
-            return true;
-    }
-    return ends_with(path, piece);
-}
+#include "common/glob.h"
 
 /* ---- a URL ---- */
 
@@ -101,11 +54,12 @@ static int make_comparable(comparable_path *out, vidi_str url)
 
 static const robots_pattern *deciding(const robots *rules, vidi_str path)
 {
-    const char *text = robots_text(rules);
+    const char *text = robots_text(rules), wildcard = (char)ROBOTS_WILDCARD;
 
     for (uint32_t i = 0; i < rules->count; i++) {
         const robots_pattern *pattern = &rules->patterns[i];
-        if (matches((vidi_str){text + pattern->at, pattern->length}, pattern->anchored, path))
+        glob_pattern glob = {text + pattern->at, pattern->length, wildcard, wildcard, !pattern->anchored};
+        if (glob_matches(&glob, path.ptr, path.len))
             return pattern;
     }
     return NULL;

@@ -19,6 +19,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/ascii.h"
+
 /* Keeps every offset of a pattern's bytes within 32 bits: a comparable pattern has at most 3 times as many bytes. */
 #define LIMIT_MOST ((size_t)1 << 28)
 
@@ -46,16 +48,11 @@ typedef struct parser {
 
 /* ---- text ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static vidi_str trim(vidi_str text)
 {
-    while (text.len > 0 && is_blank(text.ptr[0]))
+    while (text.len > 0 && ascii_is_white(text.ptr[0]))
         text = (vidi_str){text.ptr + 1, text.len - 1};
-    while (text.len > 0 && is_blank(text.ptr[text.len - 1]))
+    while (text.len > 0 && ascii_is_white(text.ptr[text.len - 1]))
         text.len--;
     return text;
 }
@@ -148,7 +145,7 @@ static robots_group group_for(const parser *p, vidi_str value)
 {
     vidi_str agent = p->options->agent, token = token_of(value);
 
-    if (value.len > 0 && value.ptr[0] == '*' && (value.len == 1 || is_blank(value.ptr[1])))
+    if (value.len > 0 && value.ptr[0] == '*' && (value.len == 1 || ascii_is_white(value.ptr[1])))
         return ROBOTS_ANYBODY;
     if (token.len > 0 && token.len == agent.len && strncasecmp(token.ptr, agent.ptr, agent.len) == 0)
         return ROBOTS_AGENT;

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "common/ascii.h"
+
 /* ---- from a URL to its path ---- */
 
 static size_t find_any(vidi_str text, size_t from, const char *bytes)
@@ -40,20 +42,12 @@ vidi_str robots_path_of(vidi_str url)
 
 /* ---- the comparable form ---- */
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The byte that the three characters at `at` stand for; -1 if they are not a percent-encoding. */
 static int encoded_byte(vidi_str path, size_t at)
 {
     if (path.ptr[at] != '%' || path.len - at < 3)
         return -1;
-    int high = hex_value(path.ptr[at + 1]), low = hex_value(path.ptr[at + 2]);
+    int high = ascii_hex(path.ptr[at + 1]), low = ascii_hex(path.ptr[at + 2]);
     return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
@@ -62,16 +56,6 @@ static bool is_decoded(int byte)
 {
     return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') ||
            (byte > 0 && byte < 0x80 && strchr("-._~*$", byte));
-}
-
-static char *put_encoded(char *to, int byte)
-{
-    static const char digits[] = "0123456789ABCDEF";
-
-    *to++ = '%';
-    *to++ = digits[byte >> 4];
-    *to++ = digits[byte & 15];
-    return to;
 }
 
 static size_t comparable(char *to, vidi_str path, int star)
@@ -85,9 +69,9 @@ static size_t comparable(char *to, vidi_str path, int star)
             if (is_decoded(byte))
                 *to++ = (char)byte;
             else
-                to = put_encoded(to, byte);
+                to += ascii_put_percent(to, (char)byte);
         } else if (path.ptr[i] & 0x80) {
-            to = put_encoded(to, (unsigned char)path.ptr[i]);
+            to += ascii_put_percent(to, (char)(unsigned char)path.ptr[i]);
         } else {
             *to++ = (char)(path.ptr[i] == '*' ? star : path.ptr[i]);
         }

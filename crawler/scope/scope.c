@@ -201,13 +201,13 @@ static bool is_among(const scope_strings *names, vidi_str text)
 /* True if the host is a site, or is below one. */
 static bool ends_with_site(const scope *scope, vidi_str host)
 {
-    uint64_t hash = SCOPE_HASH_START;
+    uint64_t hash = FNV_START;
 
     if (host.ptr[host.len - 1] == '.')
         host.len--;
     for (size_t i = host.len; i > 0 && host.len - i < scope->sites.longest; i--) {
         vidi_str end = {host.ptr + i - 1, host.len - i + 1};
-        hash = scope_hash_byte(hash, end.ptr[0]);
+        hash = fnv_byte(hash, end.ptr[0]);
         if ((i == 1 || end.ptr[-1] == '.') && scope_strings_have(&scope->sites, hash, end))
             return true;
     }
@@ -230,11 +230,11 @@ static bool is_on_site(const scope *scope, const url_parts *parts)
 static bool has_prefix(const scope *scope, const url_parts *parts)
 {
     vidi_str text = host_and_port(parts);
-    uint64_t hash = SCOPE_HASH_START;
+    uint64_t hash = FNV_START;
 
     text.len += parts->path.len;
     for (size_t i = 0; i < text.len && i < scope->prefixes.longest; i++) {
-        hash = scope_hash_byte(hash, text.ptr[i]);
+        hash = fnv_byte(hash, text.ptr[i]);
         if (text.ptr[i] == '/' && scope_strings_have(&scope->prefixes, hash, (vidi_str){text.ptr, i + 1}))
             return true;
     }

@@ -19,7 +19,7 @@ typedef struct scope_glob {
 int scope_glob_open(scope_glob *glob, const char *pattern);
 void scope_glob_close(scope_glob *glob);
 
-/* Does it match the whole text? Time is linear in the text; see scope_glob.c. */
+/* Does it match the whole text? Time is linear in the text; see common/glob.c. */
 bool scope_glob_matches(const scope_glob *glob, vidi_str text);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/fnv.h"
 #include "vidi/vidi.h"
 
 typedef struct scope_strings {
@@ -17,30 +18,19 @@ typedef struct scope_strings {
     size_t longest; /* bytes of the longest text */
 } scope_strings;
 
-/* FNV-1a, so that the hash of every beginning of a text is known on the way to its end. */
-#define SCOPE_HASH_START 0xcbf29ce484222325u
-
-static inline uint64_t scope_hash_byte(uint64_t hash, char byte)
-{
-    return (hash ^ (unsigned char)byte) * 0x100000001b3u;
-}
-
+/* The hash of every beginning of a text is known on the way to its end. */
 static inline uint64_t scope_hash(vidi_str text)
 {
-    uint64_t hash = SCOPE_HASH_START;
-
-    for (size_t i = 0; i < text.len; i++)
-        hash = scope_hash_byte(hash, text.ptr[i]);
-    return hash;
+    return fnv_bytes(FNV_START, text.ptr, text.len);
 }
 
 /* From the last byte to the first, so that the hash of every end of the text is known on the way. */
 static inline uint64_t scope_hash_backwards(vidi_str text)
 {
-    uint64_t hash = SCOPE_HASH_START;
+    uint64_t hash = FNV_START;
 
     for (size_t i = text.len; i > 0; i--)
-        hash = scope_hash_byte(hash, text.ptr[i - 1]);
+        hash = fnv_byte(hash, text.ptr[i - 1]);
     return hash;
 }
 

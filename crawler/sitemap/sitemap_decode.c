@@ -6,11 +6,13 @@
 
 #include <string.h>
 
+#include "common/utf8.h"
+
 static void put_character(sitemap *reader, uint32_t c)
 {
     char bytes[4];
 
-    sitemap_parse(reader, bytes, xml_put_utf8(bytes, c));
+    sitemap_parse(reader, bytes, utf8_put(bytes, c));
 }
 
 /* A surrogate without its other half becomes U+FFFD. */

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/utf8.h"
+
 void sitemap_entry_init(sitemap *reader)
 {
     sitemap_field *const dates[] = {&reader->lastmod, &reader->changefreq, &reader->priority};
@@ -92,34 +94,6 @@ void sitemap_field_add(sitemap_field *field, const char *bytes, size_t n)
 
 /* ---- passing on ---- */
 
-/* The length of the UTF-8 sequence at the beginning; 0 if there is none. */
-static size_t sequence(vidi_str text)
-{
-    static const unsigned char least[] = {0, 0, 0xc2, 0xe0, 0xf0};
-    const unsigned char *s = (const unsigned char *)text.ptr;
-    size_t len = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-
-    if (len == 1)
-        return 1;
-    if (s[0] < least[len] || s[0] > 0xf4 || text.len < len)
-        return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    bool outside = (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf4 && s[1] >= 0x90);
-    return overlong || outside ? 0 : len;
-}
-
-static bool is_utf8(vidi_str text)
-{
-    size_t len = 1;
-
-    for (size_t i = 0; i < text.len && len > 0; i += len)
-        len = sequence((vidi_str){text.ptr + i, text.len - i});
-    return len > 0;
-}
-
 /* Makes room for n bytes. False, and the reading ends, if there is no memory. */
 static bool make_scratch(sitemap *reader, size_t n)
 {
@@ -138,7 +112,7 @@ static bool make_scratch(sitemap *reader, size_t n)
 /* Replaces the URL by its UTF-8, if it is in Latin-1. */
 static bool recode(sitemap *reader, vidi_str *url)
 {
-    if (is_utf8(*url))
+    if (utf8_is_valid(url->ptr, url->len))
         return true;
     sitemap_note(reader, SITEMAP_NOT_UTF8);
     if (!reader->latin1)

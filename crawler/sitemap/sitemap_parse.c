@@ -17,14 +17,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/ascii.h"
+
 static bool equal(vidi_str text, const char *word)
 {
     return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 static uint64_t line_of(const sitemap *reader)
@@ -253,7 +250,7 @@ static void on_text(void *context, const char *bytes, size_t n)
         sitemap_field_add(reader->at.field, bytes, n);
     else if (reader->report.format == SITEMAP_UNKNOWN)
         for (size_t i = 0; i < n && !reader->garbage; i++)
-            reader->garbage = !is_blank(bytes[i]);
+            reader->garbage = !ascii_is_white(bytes[i]);
 }
 
 /* The encoding that a declaration names, without the quotes; empty if it names none. */
@@ -346,7 +343,7 @@ static void match_scheme(sitemap *reader, char c)
     static const char *const schemes[] = {"http://", "https://"};
     size_t len = reader->scheme_len + 1;
 
-    if (reader->scheme_len == 0 && is_blank(c))
+    if (reader->scheme_len == 0 && ascii_is_white(c))
         return;
     reader->scheme[reader->scheme_len++] = c;
     for (size_t i = 0; i < 2; i++)

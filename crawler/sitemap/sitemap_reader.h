@@ -57,9 +57,9 @@ struct sitemap {
     bool looked; /* at the first bytes of the file */
     char first;  /* the first byte, if it alone has come so far */
     bool has_first;
-    void *inflater; /* NULL: it is not packed */
-    bool within;    /* a gzip member has begun and not ended */
-    bool behind;    /* the last member has ended: what follows is ignored */
+    struct inflater *inflater; /* NULL: it is not packed */
+    bool within;               /* a gzip member has begun and not ended */
+    bool ended;                /* the last member has ended: what follows is ignored */
 
     /* decoding */
     char head[4]; /* the first bytes of the text, until they are enough to tell the encoding */

@@ -1,16 +1,12 @@
 /*
  * The first stage: what gzip has packed is unpacked, in pieces of a fixed size, and only as far as it is wanted: a file
- * that would unpack to terabytes ends at the limit. Several members behind one another are one text.
+ * that would unpack to terabytes ends at the limit. Several members, one after another, are one text.
  */
 #include "crawler/sitemap/sitemap_reader.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "common/inflate.h"
 
-#if VIDI_HAVE_ZLIB
-#include <zlib.h>
-
-enum { PIECE = 1 << 15, FEED_MOST = 1 << 30 };
+enum { PIECE = 1 << 15 };
 
 static void stop(sitemap *reader, sitemap_problem problem)
 {
@@ -21,92 +17,60 @@ static void stop(sitemap *reader, sitemap_problem problem)
 
 static bool begin(sitemap *reader)
 {
-    z_stream *stream = calloc(1, sizeof *stream);
-
-    if (!stream || inflateInit2(stream, 15 + 16) != Z_OK) {
-        free(stream);
+    reader->inflater = inflater_open(INFLATE_GZIP);
+    reader->report.packed = reader->inflater || !inflate_is_built();
+    if (!inflate_is_built())
+        stop(reader, SITEMAP_NO_GZIP);
+    else if (!reader->inflater)
         reader->result = VIDI_EMEMORY;
-        return false;
-    }
-    reader->inflater = stream;
-    reader->report.packed = true;
-    reader->within = true;
-    return true;
+    reader->within = reader->inflater;
+    return reader->inflater;
 }
 
-/* A member has ended. Anything behind it that does not begin another one is ignored, as gzip does. */
-static bool next_member(sitemap *reader, z_stream *stream)
+/* A member has ended. Anything after it that does not begin another one is ignored, as gzip does. */
+static bool next_member(sitemap *reader, const inflate_window *window)
 {
     reader->within = false;
-    if (stream->avail_in == 0)
+    if (window->from_left == 0)
         return false;
-    reader->behind = *stream->next_in != 0x1f;
-    reader->within = !reader->behind && inflateReset(stream) == Z_OK;
+    reader->ended = *window->from != 0x1f;
+    reader->within = !reader->ended;
+    if (reader->within)
+        inflater_reset(reader->inflater);
     return reader->within;
 }
 
-/* Unpacks a piece. False at the end of the input, or if nothing more is to be read. */
-static bool unpack_piece(sitemap *reader, z_stream *stream)
+/* Unpacks a piece. False at the end of the input, or if the rest is not wanted. */
+static bool unpack_piece(sitemap *reader, inflate_window *window)
 {
-    unsigned char piece[PIECE];
+    char piece[PIECE];
 
-    stream->next_out = piece;
-    stream->avail_out = sizeof piece;
-    int result = inflate(stream, Z_NO_FLUSH);
-    if (stream->avail_out < sizeof piece)
-        sitemap_decode(reader, (const char *)piece, sizeof piece - stream->avail_out);
+    window->to = piece;
+    window->to_left = sizeof piece;
+    inflate_result result = inflater_step(reader->inflater, window);
+    if (window->to_left < sizeof piece)
+        sitemap_decode(reader, piece, sizeof piece - window->to_left);
     if (reader->result != SITEMAP_GO_ON)
         return false;
-    if (result == Z_STREAM_END)
-        return next_member(reader, stream);
-    if (result == Z_MEM_ERROR)
+    if (result == INFLATE_ENDS)
+        return next_member(reader, window);
+    if (result == INFLATE_NO_MEMORY)
         reader->result = VIDI_EMEMORY;
-    else if (result != Z_OK && result != Z_BUF_ERROR)
+    else if (result == INFLATE_DAMAGED)
         stop(reader, SITEMAP_DAMAGED);
-    return result == Z_OK && (stream->avail_in > 0 || stream->avail_out == 0);
+    return result == INFLATE_GOES_ON && (window->from_left > 0 || window->to_left == 0);
 }
 
 static void unpack(sitemap *reader, const char *bytes, size_t n)
 {
-    z_stream *stream = reader->inflater;
+    inflate_window window = {.from = bytes, .from_left = n};
 
-    while (n > 0 && !reader->behind && reader->result == SITEMAP_GO_ON) {
-        size_t some = n < FEED_MOST ? n : FEED_MOST;
-        stream->next_in = (unsigned char *)(uintptr_t)bytes;
-        stream->avail_in = (unsigned)some;
-        if (reader->within || next_member(reader, stream))
-            while (unpack_piece(reader, stream))
-                ;
-        bytes += some;
-        n -= some;
-    }
+    if (n == 0 || reader->ended || reader->result != SITEMAP_GO_ON)
+        return;
+    if (reader->within || next_member(reader, &window))
+        while (unpack_piece(reader, &window))
+            ;
 }
-
-static void end(sitemap *reader)
-{
-    if (reader->inflater)
-        inflateEnd(reader->inflater);
-    free(reader->inflater);
-}
-#else
-static bool begin(sitemap *reader)
-{
-    sitemap_note(reader, SITEMAP_NO_GZIP);
-    reader->report.packed = true;
-    reader->result = SITEMAP_ENOUGH;
-    return false;
-}
-
-static void unpack(sitemap *reader, const char *bytes, size_t n)
-{
-    (void)reader, (void)bytes, (void)n;
-}
-
-static void end(sitemap *reader)
-{
-    (void)reader;
-}
-#endif
 
 static void take(sitemap *reader, const char *bytes, size_t n)
 {
@@ -153,5 +117,5 @@ void sitemap_unpack_end(sitemap *reader)
         take(reader, &reader->first, 1);
     if (reader->within && reader->result == SITEMAP_GO_ON)
         sitemap_note(reader, SITEMAP_CUT_OFF);
-    end(reader);
+    inflater_close(reader->inflater);
 }

@@ -6,12 +6,10 @@
 
 #include <string.h>
 
-static void step(xml *x, char c);
+#include "common/ascii.h"
+#include "common/utf8.h"
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
+static void step(xml *x, char c);
 
 static bool begins_name(char c)
 {
@@ -48,19 +46,6 @@ static xml_name split_name(const char *name, size_t len)
 }
 
 /* ---- references ---- */
-
-size_t xml_put_utf8(char *to, uint32_t c)
-{
-    if (c < 0x80) {
-        to[0] = (char)c;
-        return 1;
-    }
-    size_t len = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = len - 1; i > 0; i--, c >>= 6)
-        to[i] = (char)(0x80 | (c & 0x3f));
-    to[0] = (char)(0xf00 >> len | c);
-    return len;
-}
 
 static int digit_value(char c, unsigned base)
 {
@@ -136,7 +121,7 @@ static void in_reference(xml *x, char c)
         uint32_t found = referenced((vidi_str){x->reference, x->reference_len});
         if (found) {
             x->state = x->after_reference;
-            put(x, bytes, xml_put_utf8(bytes, found));
+            put(x, bytes, utf8_put(bytes, found));
         } else {
             problem(x, SITEMAP_UNKNOWN_ENTITY);
             drop_reference(x);
@@ -211,7 +196,7 @@ static void in_tag(xml *x, char c)
         x->state = XML_SLASH;
     } else if (c == '<') {
         break_off_tag(x);
-    } else if (!is_blank(c)) {
+    } else if (!ascii_is_blank(c)) {
         x->state = XML_ATTRIBUTE;
         x->attribute_len = 0;
         add_to_name(x->attribute, &x->attribute_len, c);
@@ -220,7 +205,7 @@ static void in_tag(xml *x, char c)
 
 static void in_name(xml *x, char c)
 {
-    if (!is_blank(c) && c != '>' && c != '/' && c != '<') {
+    if (!ascii_is_blank(c) && c != '>' && c != '/' && c != '<') {
         add_to_name(x->name, &x->name_len, c);
         return;
     }
@@ -244,7 +229,7 @@ static void in_attribute(xml *x, char c)
 {
     if (c == '=') {
         x->state = XML_VALUE_BEGIN;
-    } else if (is_blank(c)) {
+    } else if (ascii_is_blank(c)) {
         x->state = XML_EQUALS;
     } else if (c == '>' || c == '/' || c == '<') {
         problem(x, SITEMAP_BAD_MARKUP);
@@ -259,7 +244,7 @@ static void before_equals(xml *x, char c)
 {
     if (c == '=') {
         x->state = XML_VALUE_BEGIN;
-    } else if (!is_blank(c)) {
+    } else if (!ascii_is_blank(c)) {
         problem(x, SITEMAP_BAD_MARKUP);
         x->state = XML_IN_TAG;
         in_tag(x, c);
@@ -274,7 +259,7 @@ static void finish_value(xml *x)
 
 static void in_value(xml *x, char c)
 {
-    bool ends = x->quote ? c == x->quote : is_blank(c) || c == '>';
+    bool ends = x->quote ? c == x->quote : ascii_is_blank(c) || c == '>';
 
     if (c == '<') {
         x->state = XML_IN_TAG; /* the value has no end: leave it out */
@@ -292,7 +277,7 @@ static void in_value(xml *x, char c)
 
 static void before_value(xml *x, char c)
 {
-    if (is_blank(c))
+    if (ascii_is_blank(c))
         return;
     x->state = XML_VALUE;
     x->value_len = 0;
@@ -318,7 +303,7 @@ static void in_end_rest(xml *x, char c)
 
 static void in_end_name(xml *x, char c)
 {
-    if (!is_blank(c) && c != '>' && c != '<') {
+    if (!ascii_is_blank(c) && c != '>' && c != '<') {
         add_to_name(x->name, &x->name_len, c);
         return;
     }
@@ -395,7 +380,7 @@ static void in_instruction(xml *x, char c)
     if (c == '>' && x->tail) {
         vidi_str all = {x->declaration, x->declaration_len};
         x->state = XML_TEXT;
-        if (all.len > 3 && memcmp(all.ptr, "xml", 3) == 0 && is_blank(all.ptr[3]))
+        if (all.len > 3 && memcmp(all.ptr, "xml", 3) == 0 && ascii_is_blank(all.ptr[3]))
             x->handler->declaration(x->context, all);
     } else if (x->declaration_len < sizeof x->declaration) {
         x->declaration[x->declaration_len++] = c;

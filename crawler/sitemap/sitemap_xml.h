@@ -77,9 +77,6 @@ void xml_init(xml *x, const xml_handler *handler, void *context);
 
 void xml_feed(xml *x, const char *bytes, size_t n);
 
-/* Writes a character as UTF-8, and returns its length, at most 4 bytes. */
-size_t xml_put_utf8(char *to, uint32_t c);
-
 /* The text has ended. False if that is inside of a tag, a comment or the like. */
 bool xml_end(xml *x);
 

@@ -120,6 +120,18 @@ void host_make_room(fetcher *fetcher);
 void address_arrived(fetcher *fetcher, const fetch_event *event);
 void response_arrived(fetcher *fetcher, fetch_response *response);
 
+/* ---- waiting for a host that does not serve ---- */
+
+/* Milliseconds. A Retry-After above the second parks the host. */
+enum { BACK_OFF = 30 * 1000, BACK_OFF_MOST = 10 * 60 * 1000 };
+
+/* How long to wait after this many failures before the present one: doubles each time, up to the most. */
+static inline int64_t back_off_after(unsigned failures)
+{
+    int64_t wait = (int64_t)BACK_OFF << (failures < 5 ? failures : 5);
+    return wait < BACK_OFF_MOST ? wait : BACK_OFF_MOST;
+}
+
 /* ---- host_robots.c ---- */
 
 /* True if robots.txt is known, so that pages may be requested. If not, requests it as soon as that is allowed. */

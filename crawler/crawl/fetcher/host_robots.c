@@ -11,8 +11,6 @@
 
 enum {
     UNREACHABLE_TRIES = 3,
-    BACK_OFF = 30 * 1000,           /* milliseconds, doubled with each try */
-    BACK_OFF_MOST = 10 * 60 * 1000, /* a Retry-After above this parks the host */
     UNPACKED = 4 * ROBOTS_LIMIT,
     SITEMAPS_MOST = 1000 /* Sitemap lines of one file that are followed */
 };
@@ -199,7 +197,7 @@ static void park_unreachable(fetcher *fetcher, host *host, int64_t not_before, c
 /* The file cannot be reached: tries again later, and at last gives up. */
 static void come_later(fetcher *fetcher, host *host, const fetch_response *response)
 {
-    int64_t wait = (int64_t)BACK_OFF << (host->robots_failures < 4 ? host->robots_failures : 4);
+    int64_t wait = back_off_after(host->robots_failures);
     char why[200];
 
     if (response->failure == FETCH_MEMORY) /* that says nothing about the host; the crawl is about to end */

@@ -15,12 +15,10 @@
 #include "crawler/http/http.h"
 
 enum {
-    SILENT_TIMES = 5,               /* unanswered requests in a row after which the host is left alone for a while */
-    DEAD_TIMES = 10,                /* unanswered requests in a row after which the host counts as dead */
-    BACK_OFF = 30 * 1000,           /* milliseconds, doubled each time */
-    BACK_OFF_MOST = 10 * 60 * 1000, /* a Retry-After above this parks the host */
-    OVERLOADS_MOST = 5,             /* times that a URL is tried again after 429 or 503 */
-    NAME_AGAIN = 30 * 1000          /* milliseconds until a name that was not found is looked up once more */
+    SILENT_TIMES = 5,      /* unanswered requests in a row after which the host is left alone for a while */
+    DEAD_TIMES = 10,       /* unanswered requests in a row after which the host counts as dead */
+    OVERLOADS_MOST = 5,    /* times that a URL is tried again after 429 or 503 */
+    NAME_AGAIN = 30 * 1000 /* milliseconds until a name that was not found is looked up once more */
 };
 
 /* ---- names ---- */
@@ -178,10 +176,8 @@ static bool overloaded(fetcher *fetcher, host *host, fetch_job *page, const fetc
             host_park(fetcher, host, crawl_date(fetcher->crawl) + asked, why);
         return true;
     }
-    if (asked < 0) {
-        asked = (int64_t)BACK_OFF << (host->overloads < 5 ? host->overloads : 5);
-        asked = asked < BACK_OFF_MOST ? asked : BACK_OFF_MOST;
-    }
+    if (asked < 0)
+        asked = back_off_after(host->overloads);
     if (host->refused) {
         snprintf(why, sizeof why, "it keeps answering with status %d", response->status);
         if (!host->parked)
