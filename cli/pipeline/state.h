@@ -47,9 +47,11 @@ typedef struct cli_write_options {
     bool wait, accepts; /* --wait and --accept-damage */
 } cli_write_options;
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a member's name */
 #define CLI_WRITE_OPTIONS(type, member)                                                                                \
     CLI_FLAG_OPTION(type, member.wait, "wait", 0, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS),                                 \
         CLI_FLAG_OPTION(type, member.accepts, "accept-damage", 0, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Opens the set in the folder path to change it. Otherwise as cli_state_open. */
 int cli_state_open_to_write(vidi_set **set, const char *path, const cli_write_options *options, cli_opening how);

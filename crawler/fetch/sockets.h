@@ -26,7 +26,7 @@ typedef struct sockets {
 
 /* VIDI_OK or VIDI_ESYSTEM. sockets_close in either case. */
 int sockets_open(sockets *made);
-void sockets_close(sockets *sockets);
+void sockets_close(sockets *watched);
 
 /* A descriptor of our own, to be read from. It has no watch. */
 int sockets_add_reading(sockets *sockets, int fd);

@@ -72,6 +72,6 @@ typedef struct harvest {
  */
 int harvest_read(harvest *into, const harvest_rules *rules, archive_packer *packer, const frontier_url *url,
                  const fetch_response *response);
-void harvest_free(harvest *harvest);
+void harvest_free(harvest *found);
 
 #endif
