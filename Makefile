@@ -70,10 +70,10 @@ bench-build:
 	@tools/build.sh release --target benchmarks
 
 bench: bench-build ## compares vidi with peers and the memory's limit: build/bench.json; BENCH=1e6 is quicker
-	@build/bench/vidi-bench --sizes $(BENCH) --guava bench/Guava.java --node bench/url.mjs --json build/bench.json \
+	@build/bench/vidi-bench --sizes $(BENCH) --guava bench/peers/Guava.java --node bench/url.mjs --json build/bench.json \
 		--plots $(BENCH_PLOTS) --folder $(BENCH_FOLDER)
 	@bench/stream.sh build $(BENCH_LINES)
-	@bench/crawl.sh build $(BENCH_PAGES) 3 $(BENCH_FOLDER)
+	@bench/crawl/crawl.sh build $(BENCH_PAGES) 3 $(BENCH_FOLDER)
 	@bench/redis/redis.sh build $(BENCH_REDIS)
 	@bench/python/python.sh build $(BENCH_PYTHON)
 
@@ -87,7 +87,7 @@ bench-stream: bench-build ## compares the program with sort, awk, perl and other
 	@bench/stream.sh build $(BENCH_LINES)
 
 bench-crawl: bench-build ## compares vidi crawl with wget, wget2 and Scrapy on local sites; BENCH_PAGES=2000 is quick
-	@bench/crawl.sh build $(BENCH_PAGES) 3 $(BENCH_FOLDER)
+	@bench/crawl/crawl.sh build $(BENCH_PAGES) 3 $(BENCH_FOLDER)
 
 bench-quick: bench-build ## measures the main ratios at a million URLs, in under a minute: build/bench-quick.json
 	@build/bench/vidi-bench --quick --sizes 1e6 --node bench/url.mjs --json build/bench-quick.json \
@@ -101,7 +101,7 @@ bench-peers: ## compares the lab's versions of other filters with public ones; t
 	@tools/packages bench-peers || echo "make bench-peers continues with the packages that are installed" >&2
 	@cmake --preset release -DVIDI_BENCH_PEERS=ON >/dev/null
 	@tools/build.sh release --target vidi_peer_times
-	@bench/compare_peers.sh build lab/peers/compared.inc
+	@bench/peers/compare_peers.sh build lab/peers/compared.inc
 
 lab-report: build ## runs the whole lab: writes build/lab/index.html, docs/lab and docs/LAB.md; takes about half an hour
 	@tools/packages lab-report

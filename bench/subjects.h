@@ -3,16 +3,14 @@
  * or by ready hashes. vidi's kinds, the peers and the machine's limit all implement the same few functions, so the same
  * code measures all of them.
  *
- *     urls.c        makes URLs from numbers              rounds.c            runs the passes and rounds
- *     pages.c       memory that is touched beforehand    threads.c           one and two threads on one set
- *     vidi_sets.c   vidi through its public header       text_tables.c       the tables
- *     ready.c       vidi's filters on ready hashes       json.c              build/bench.json
- *     limit.c       what the memory allows               svg_plots.c         the plots
- *     store.c       sets that live in a folder           canonicalization.c  canonical forms of URLs
- *     url.mjs       canonical forms by Node              html.c              links of HTML pages
- *     frontier.c    the crawl's queue of URLs            small_sets.c        sets of a few URLs
- *     whole_sets.c  copies, digests, writes a whole set  peer_groups.h       how peers take batches
- *     libbloom.c, rocksdb_bloom.c, khash.c, peers.cpp, guava.c, Guava.java: the peers
+ *     urls.c       makes URLs from numbers              rounds.c            runs the passes and rounds
+ *     pages.c      memory that is touched beforehand    threads.c           one and two threads on one set
+ *     vidi_sets.c  vidi through its public header       ready.c             vidi's filters on ready hashes
+ *     limit.c      what the memory allows               store.c             sets that live in a folder
+ *     html.c       links of HTML pages                  canonicalization.c  canonical forms of URLs, also by url.mjs
+ *     small_sets.c sets of a few URLs                   whole_sets.c        copies, digests, writes a whole set
+ *     peers/       other people's sets and filters      crawl/              crawls, and the crawl's queue of URLs
+ *     report/      tables, build/bench.json and plots   redis/, python/     the module and the package
  */
 #ifndef VIDI_BENCH_SUBJECTS_H
 #define VIDI_BENCH_SUBJECTS_H

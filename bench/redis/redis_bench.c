@@ -9,7 +9,7 @@
  * connections, and so their buffers, are not there. Prints a table; rows for bench.json go to the file ROWS.
  */
 #include "connection.h"
-#include "urls.h"
+#include "bench/urls.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef VIDI_BENCH_PEER_GROUPS_H
 #define VIDI_BENCH_PEER_GROUPS_H
 
-#include "subjects.h"
+#include "bench/subjects.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

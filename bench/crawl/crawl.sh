@@ -2,7 +2,7 @@
 # Compares `vidi crawl` with the crawlers people use instead, on two sites of a local server that is not the limit: small
 # pages that are made up, and PostgreSQL's manual as Debian packs it.
 #
-#   bench/crawl.sh BUILD [PAGES] [ROUNDS] [FOLDER]     default: 20000 pages, 3 rounds; FOLDER is where all of them write
+#   bench/crawl/crawl.sh BUILD [PAGES] [ROUNDS] [FOLDER]     default: 20000 pages, 3 rounds; FOLDER is where all of them write
 #
 # All take turns, so that other work on the machine affects all of them; slow ones (over 20 s) run once. The server counts
 # the pages that were asked for: who has not fetched all of them gets no row. Prints a table for each site and adds rows
@@ -183,5 +183,5 @@ if [ -d "$manual" ]; then
 else
     echo "the manual of PostgreSQL is left out: package postgresql-doc-15 is not installed" >&2
 fi
-"$here/add_rows.sh" "$build/bench.json" crawl < rows.json
+"$here/../add_rows.sh" "$build/bench.json" crawl < rows.json
 exit "$bad"

@@ -1,5 +1,5 @@
 # The crawl of bench/crawl.sh with Scrapy: follows all links of a site. Called as
-#   scrapy runspider bench/crawl_spider.py -a start=http://127.0.0.1:PORT/
+#   scrapy runspider bench/crawl/crawl_spider.py -a start=http://127.0.0.1:PORT/
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 

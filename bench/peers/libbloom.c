@@ -2,7 +2,7 @@
  * libbloom: Debian's Bloom filter for C. It computes its own hashes, so it cannot be measured on ready hashes. Its
  * sizes are ints, so it cannot take part from 2^31 bits on.
  */
-#include "subjects.h"
+#include "bench/subjects.h"
 
 #ifdef BENCH_HAVE_LIBBLOOM
 #include <bloom.h>

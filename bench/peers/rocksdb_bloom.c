@@ -6,7 +6,7 @@
  *
  * URLs are hashed with XXH3, 256 at a time, then prefetched 16 ahead, in 2 MiB pages: as the other peers and vidi.
  */
-#include "subjects.h"
+#include "bench/subjects.h"
 
 #ifdef BENCH_HAVE_XXHASH
 #include <math.h>

@@ -3,8 +3,8 @@
  * outside the timed part, as the other subjects do. It answers with one line of figures. It is left out if Java or
  * Guava is missing.
  */
-#include "subjects.h"
-#include "urls.h"
+#include "bench/subjects.h"
+#include "bench/urls.h"
 
 #include <signal.h>
 #include <stdlib.h>

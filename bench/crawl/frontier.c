@@ -10,8 +10,8 @@
  * processor that others were using; that is part of the times, and shown beside them. The database is in a new folder
  * below --folder, which is removed afterwards.
  */
-#include "subjects.h"
-#include "urls.h"
+#include "bench/subjects.h"
+#include "bench/urls.h"
 
 #include <errno.h>
 #include <stdlib.h>

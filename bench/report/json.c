@@ -5,7 +5,7 @@
  * time divided by the subject's, so above 1 the subject is faster. With peer "limit", it is the share of the memory's
  * own speed that is reached; with "one thread", it is the gain from a second thread.
  */
-#include "subjects.h"
+#include "bench/subjects.h"
 
 typedef struct writer {
     FILE *file;

@@ -2,7 +2,7 @@
  * The output for people: a table for each size, grouped by error rate, and the main ratios below it. The tables are
  * aligned Markdown.
  */
-#include "subjects.h"
+#include "bench/subjects.h"
 
 #include <math.h>
 #include <string.h>

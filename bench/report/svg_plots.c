@@ -6,7 +6,7 @@
  *
  * Both axes are logarithmic. Every line or point has a label; labels that would overlap are moved down.
  */
-#include "subjects.h"
+#include "bench/subjects.h"
 
 #include <limits.h>
 #include <math.h>

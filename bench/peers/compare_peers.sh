@@ -1,5 +1,5 @@
 #!/bin/bash
-# bench/compare_peers.sh BUILD OUTPUT [ROUNDS]: compares the times of the lab's own implementations of other people's
+# bench/peers/compare_peers.sh BUILD OUTPUT [ROUNDS]: compares the times of the lab's own implementations of other people's
 # filters with those of public ones (peer_times.cpp), and writes their ratios to OUTPUT, which the lab is built with.
 # The lab shows times of a filter only if all of its ratios are at most 1.3; a filter that is not compared has none. The
 # name of a public implementation ends with the version of its Debian package.

@@ -2,7 +2,7 @@
  * khash: a set of 64-bit hashes made of C macros, as used in bioinformatics. URLs are hashed with XXH3. khash cannot
  * prefetch, but its struct is public: in batches, the first slot that a lookup would read is prefetched here.
  */
-#include "subjects.h"
+#include "bench/subjects.h"
 
 #ifdef BENCH_HAVE_KHASH
 #include "peer_groups.h"
