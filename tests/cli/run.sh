@@ -4,6 +4,7 @@
 #
 #   run.sh [--update] [NAME]...     all cases or those named; --update writes what came out as what is expected
 #
+# Sets have the same keys in every run (tests/support/fixed_keys.c), so that no case can fail by chance.
 # A case that cannot run here ends with `skip REASON` (see lib.sh). Needs VIDI_BUILD, the folder with the program. SIGINT
 # is what it always is in a case, also if a shell has started all of this in the background, where it is ignored.
 set -u
@@ -18,7 +19,7 @@ if [ "${1-}" = --update ]; then
     update=yes
     shift
 fi
-for program in vidi vidi-lab tests/make_state; do
+for program in vidi vidi-lab tests/make_state tests/libfixed_keys.so; do
     if [ ! -x "$VIDI_BUILD/$program" ]; then
         echo "Bail out! there is no $VIDI_BUILD/$program; set VIDI_BUILD to a folder that it was built in, with tests"
         exit 1
@@ -34,6 +35,9 @@ work=$(mktemp -d -p "$above")
 chmod 755 "$work" # one case runs as another user
 export XDG_CACHE_HOME=$work/cache # what `vidi lab` keeps of a case that is killed is nobody else's business
 trap 'rm -rf "$work"' EXIT
+if ! ldd "$VIDI_BUILD/vidi" | grep -q libasan; then # which must be loaded first
+    export LD_PRELOAD=$VIDI_BUILD/tests/libfixed_keys.so
+fi
 names=("$@")
 if [ $# -eq 0 ]; then
     for file in "$here"/cases/*.sh; do

@@ -232,7 +232,7 @@ def test_of_several_workers_exactly_one_begins_the_next_epoch(server, monkeypatc
         info = real(connection)
         if not hasattr(first, "done"):
             first.done = True
-            both_looked.wait(60)
+            both_looked.wait(redis_server.PATIENCE)
         return info
 
     monkeypatch.setattr(module, "info_of", look)

@@ -31,8 +31,8 @@ try vidi lab report notes-counting --urls 1000 --runs 1 -o taken.html
 cat taken.html
 # A pipe gets the page, and nothing that ends it before.
 mkfifo pipe
-timeout 60 cat pipe > piped.html &
-timeout 60 vidi lab report notes-counting thesis-fig-5.1 --urls 1000 --runs 2 -o pipe
+timeout 600 cat pipe > piped.html &
+timeout 600 vidi lab report notes-counting thesis-fig-5.1 --urls 1000 --runs 2 -o pipe
 wait
 cmp <(without_duration page.html) <(without_duration piped.html) && echo the same page
 try vidi lab report notes-counting --urls 1000 --runs 1 -o plots

@@ -68,7 +68,7 @@ class Nursery:
 
     def __exit__(self, *_):
         self.process.stdin.close()
-        self.process.wait(60)
+        self.process.wait(PATIENCE)
         self.process.stdout.close()
         self.log.close()
 

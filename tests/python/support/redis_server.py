@@ -23,6 +23,7 @@ from redis_support import server as _server  # noqa: E402  # pylint: disable=wro
 Server = _server.Server
 await_that = _server.await_that
 await_replica = _server.await_replica
+PATIENCE = _server.PATIENCE
 
 
 def require():
