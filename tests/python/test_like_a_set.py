@@ -99,7 +99,7 @@ def test_another_set_is_merged():
 
 @pytest.mark.parametrize("kind", ["fingerprint", "hashset", "classic"])
 def test_clear_removes_all_urls(kind):
-    seen = vidi.Set(urls(100), kind=kind, capacity=1000, keep_previous=True)
+    seen = vidi.Set(urls(100), kind=kind, capacity=1000, keep_previous=True, key=bytes(16))
     assert seen.clear() is None
     assert len(seen) == 0 and not any(seen.has_many(urls(100)))
     refused_by_library(TypeError, seen.seen_previously, url(1))
@@ -313,7 +313,7 @@ class Counted(str):
 
 def test_a_generator_is_never_in_memory_as_a_whole():
     count = PORTION + 7
-    seen = vidi.Set()
+    seen = vidi.Set(key=bytes(16))
     Counted.most = 0
     assert seen.add_many(Counted(url(number)) for number in range(count)) == [True] * count
     assert PORTION <= Counted.most <= PORTION + 1 and Counted.alive == 0
@@ -332,7 +332,7 @@ def test_an_error_after_some_portions_comes_with_their_answers(count):
 
     whole = count // PORTION * PORTION
     for end, kind in ((None, LookupError), (7, TypeError)):
-        seen = vidi.Set()
+        seen = vidi.Set(key=bytes(16))
         with pytest.raises(kind) as caught:
             seen.add_many(broken(end))
         assert getattr(caught.value, "answers", []) == [True] * whole and len(seen) == whole

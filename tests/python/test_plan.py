@@ -51,7 +51,7 @@ def test_whole_numbers_and_floats_mean_the_same():
 
 def test_a_set_can_be_made_from_a_plan():
     for plan in vidi.plan(urls=2000, error=1e-6):
-        seen = vidi.Set(kind=plan.kind, params=plan.params)
+        seen = vidi.Set(kind=plan.kind, params=plan.params, key=bytes(16))
         answers = seen.add_many(urls(2000))
         assert answers.count(False) <= 1 and all(seen.has_many(urls(2000))), plan
         assert seen.stats.bytes <= plan.bytes * 1.01 + 65536, plan
