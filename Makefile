@@ -140,7 +140,7 @@ completions: build ## writes completions/ again, from the help texts
 abi: ## rewrites tests/data/abi/vidi.abi, the binary interface that the tests compare with
 	@tools/packages test
 	@mkdir -p tests/data/abi
-	@tools/abi.sh include/vidi/vidi.h tests/data/abi/vidi.abi
+	@tools/abi.sh include/vidi/vidi.h include/vidi/url.h include/vidi/transfer.h tests/data/abi/vidi.abi
 
 install: build ## installs into PREFIX (/usr/local), below DESTDIR if it is set
 	@tools/packages install

@@ -4,6 +4,7 @@
  */
 #include "subjects.h"
 #include "urls.h"
+#include "vidi/transfer.h"
 
 enum { SEED = 6, ROUNDS = 5, MOST = 10000000, PIECE = 1 << 20 };
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <vidi/transfer.h>
 #include <vidi/vidi.h>
 
 #define PIECE_BYTES 16384

@@ -8,6 +8,7 @@
 #include "crawler/harvest/harvest.h"
 #include "crawler/http/http.h"
 #include "fuzz.h"
+#include "vidi/url.h"
 
 enum { LIMIT = 1 << 18 };
 

@@ -8,6 +8,7 @@
 #include "crawler/html/html.h"
 #include "crawler/html/tokenizer.h"
 #include "fuzz.h"
+#include "vidi/url.h"
 
 static bool is_utf8(vidi_str text)
 {

@@ -7,6 +7,7 @@
  * checksums.
  */
 #include "fuzz_stream.h"
+#include "vidi/transfer.h"
 
 #define MEMORY_LIMIT (UINT64_C(64) << 20)
 

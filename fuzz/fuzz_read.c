@@ -4,6 +4,7 @@
  * then with correct checksums.
  */
 #include "fuzz_stream.h"
+#include "vidi/transfer.h"
 
 #define MEMORY_LIMIT (UINT64_C(64) << 20)
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "vidi/url.h"
 
 /* An accepted URL, in a block of exactly its size, so that the sanitizer detects overruns. */
 typedef struct taken {

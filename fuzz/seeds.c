@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "fuzz_stream.h"
+#include "vidi/transfer.h"
 
 /* What is written of a set. */
 typedef enum what { WHOLE, WITH_PREVIOUS, PIECES } what;

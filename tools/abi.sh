@@ -1,17 +1,19 @@
 #!/bin/bash
-# tools/abi.sh HEADER OUTPUT: describes the binary interface that a header declares: its functions, structs and enums,
-# with every field, offset and value. `make abi` writes tests/data/abi/vidi.abi this way; tests/meta/abi.sh checks it.
+# tools/abi.sh HEADER... OUTPUT: describes the binary interface that the headers declare: their functions, structs and
+# enums, with every field, offset and value. `make abi` writes tests/data/abi/vidi.abi this way; tests/meta/abi.sh
+# checks it.
 #
-# The description comes from abidw, which reads debug information. To save time, this compiles only the header, with an
+# The description comes from abidw, which reads debug information. To save time, this compiles only the headers, with an
 # empty body for every function, instead of the library. The interface is the same, because tests/meta/symbols.sh checks
 # that the library exports exactly these functions.
 set -euo pipefail
-header=$1 output=$2
+headers=("${@:1:$#-1}") output=${*: -1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 {
     awk '
+        /^#include "vidi\// { next } # all of them follow one another
         /^VIDI_API / { open = 1 }
         open && /;$/ { sub(/;$/, " { __builtin_trap(); }"); open = 0 }
         /^enum [a-z_]+ \{$/ { enums[++count] = $2 }
@@ -21,7 +23,7 @@ trap 'rm -rf "$work"' EXIT
             for (i = 1; i <= count; i++)
                 printf "VIDI_API void abi_%s(enum %s value);\nVIDI_API void abi_%s(enum %s value) { (void)value; }\n",
                     enums[i], enums[i], enums[i], enums[i]
-        }' "$header"
+        }' "${headers[@]}"
 } >"$work/interface.c"
 (cd "$work" && gcc -std=c11 -g -O0 -shared -fPIC -fvisibility=hidden -o libvidi.so interface.c)
 (cd "$work" && abidw --no-corpus-path --no-comp-dir-path --no-show-locs --no-elf-needed --no-write-default-sizes \

@@ -14,6 +14,7 @@
 #include "pipeline/input/lines.h"
 #include "ui/options.h"
 #include "ui/output.h"
+#include "vidi/url.h"
 
 enum { ROOM = 4096 };
 

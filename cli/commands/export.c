@@ -14,6 +14,7 @@
 #include "ui/options.h"
 #include "pipeline/output/redis_load.h"
 #include "pipeline/state.h"
+#include "vidi/transfer.h"
 
 #define NEW_SUFFIX ".new"
 

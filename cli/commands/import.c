@@ -9,6 +9,7 @@
 
 #include "ui/options.h"
 #include "pipeline/state.h"
+#include "vidi/transfer.h"
 
 static int print(const vidi_set *set, const char *path)
 {

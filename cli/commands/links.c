@@ -10,6 +10,7 @@
 #include "pipeline/options/canon_options.h"
 #include "ui/options.h"
 #include "ui/output.h"
+#include "vidi/url.h"
 
 /* The largest page. */
 #define PAGE_MAX ((size_t)1 << 30)

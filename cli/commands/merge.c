@@ -16,6 +16,7 @@
 
 #include "ui/options.h"
 #include "pipeline/state.h"
+#include "vidi/transfer.h"
 
 typedef struct merging {
     const char *path; /* of the set that the others are merged into */

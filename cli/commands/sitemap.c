@@ -12,6 +12,7 @@
 #include "pipeline/options/canon_options.h"
 #include "ui/options.h"
 #include "ui/output.h"
+#include "vidi/url.h"
 
 enum { PIECE = 1 << 16 };
 

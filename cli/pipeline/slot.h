@@ -11,6 +11,7 @@
 
 #include "pipeline/input/extract.h"
 #include "pipeline/input/lines.h"
+#include "vidi/transfer.h"
 
 struct cli_job;
 

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "vidi/transfer.h"
+
 enum { WAIT_MS = 50 }; /* between two tries to lock a state */
 
 #define READ_BYTES (UINT64_C(64) << 20) /* snapshots up to this size are read if there is a log */

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "vidi/transfer.h"
 #include "crawler/base/url_parts.h"
 
 enum { BATCH = 64 };

@@ -8,6 +8,7 @@
 
 #include "crawler/base/url_parts.h"
 #include "crawler/crawl/crawl_state.h"
+#include "vidi/url.h"
 
 enum { SEED_MOST = 1 << 16, SHOWN_MOST = 200 }; /* bytes of a seed; of a seed in a message */
 

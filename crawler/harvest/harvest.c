@@ -12,6 +12,7 @@
 
 #include "crawler/harvest/harvest_content.h"
 #include "crawler/http/http.h"
+#include "vidi/url.h"
 
 const char *harvest_skip_name(harvest_skip skip)
 {

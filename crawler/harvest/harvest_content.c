@@ -8,6 +8,7 @@
 
 #include "common/ascii.h"
 #include "crawler/sitemap/sitemap.h"
+#include "vidi/url.h"
 
 /* ---- what it is ---- */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "crawler/html/page.h"
+#include "vidi/url.h"
 
 /*
  * URLs of these schemes have their query in the page's encoding (the URL Standard, query state). The library's parser

@@ -13,6 +13,7 @@
 
 #include "crawler/archive/archive.h"
 #include "crawler/report/report_state.h"
+#include "vidi/url.h"
 
 static const char lines[] = "SELECT cdxj(u.url, o.date, o.type, o.status, o.digest, o.length, o.offset, o.file) AS line"
                             " FROM outcomes o JOIN urls u ON u.id = o.id WHERE o.file IS NOT NULL ORDER BY line";

@@ -13,6 +13,7 @@
 #include "crawler/base/url_parts.h"
 #include "crawler/scope/scope_glob.h"
 #include "crawler/scope/scope_strings.h"
+#include "vidi/url.h"
 
 enum {
     SITE_MOST = 512, /* bytes of a host; names in the DNS have 253 at most */

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "common/utf8.h"
+#include "vidi/url.h"
 
 void sitemap_entry_init(sitemap *reader)
 {

@@ -1,6 +1,9 @@
 /*
  * vidi: have I seen this URL before?
  *
+ * This header has what a crawler needs. vidi/url.h parses URLs and makes canonical forms; vidi/transfer.h writes, copies
+ * and compares whole sets.
+ *
  * A vidi_set remembers URLs in a few bytes each and answers VIDI_NEW or VIDI_SEEN. What can go wrong, before anything
  * else:
  *
@@ -426,27 +429,6 @@ enum vidi_merge_flags {
  */
 VIDI_API int vidi_merge(vidi_set *into, const vidi_set *from, unsigned flags);
 
-/*
- * Merges one or more sets in folders into a new set in the folder `path`, without holding it in memory: the result is
- * the same as that of creating a set like the first one and merging each of them into it. For the kinds fingerprint,
- * blocked, classic and counting; VIDI_ECANNOT for others, and for a set of which the log has removals, unless it stores
- * every add. Flags, VIDI_EDIFFERS and VIDI_ERATE are as for vidi_merge; the message begins with the path of the
- * set that does not fit.
- *
- * The sets are opened for reading and verified before anything is written; damage is VIDI_EFORMAT. Of their flags,
- * `access` (may be NULL) takes VIDI_ACCEPT_DAMAGE alone: without it, a set of which something is gone is VIDI_EDAMAGED.
- * `path` must be absent or empty (VIDI_EEXIST otherwise), as for vidi_create. When this returns, the new set is on
- * disk. After an error, or if the process ends meanwhile, there is no set at `path`, and the call can be repeated; if
- * just the last sync has failed, the whole set may be there.
- *
- * What is in the logs of the sets goes to the log of the new one, and is held in memory as when such a set is opened
- * for reading. Beyond that it takes a few hundred KiB and 8 bytes for each 64 KiB of the result; for fingerprint, also
- * a 64th of the result. access->memory_limit applies to each set that is opened and to the new one. The time is that of
- * reading the sets three times and writing the result once; fingerprint makes each 64th of the result three times.
- */
-VIDI_API int vidi_merge_stored(const char *path, const char *const *from, size_t count, unsigned flags,
-                               const vidi_access *access);
-
 /* One element that a set lists. url.ptr is NULL for kinds that keep hashes only. */
 typedef struct vidi_entry {
     vidi_str url;     /* in the set's canonical form; good during the call of the visitor */
@@ -464,24 +446,6 @@ typedef int (*vidi_visitor)(void *context, const vidi_entry *entry);
  */
 VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context);
 
-#define VIDI_CONTENT_DIGEST_BYTES 16
-
-/*
- * A digest of what the set holds: of its contents alone, not of their order or layout, the statistics, or the way they
- * got there. Linear in the size, some 40 ns a URL; locks as vidi_iterate, and returns VIDI_ECANNOT where that does for
- * another reason than VIDI_CAN_ITERATE. How often a URL was added counts in sets with multiset=on. An empty set's
- * digest is 16 zeros.
- *
- * Kinds that keep the URLs (hashset, sorted, list) have equal digests if they hold the same URLs, also with different
- * keys. For fingerprint, key, epoch, member, hash and bits must be the same too, as for a merge; its digests tell
- * nothing about the URLs to anybody without the key.
- *
- * Kinds without VIDI_CAN_ITERATE, such as Bloom filters, have the digest of their arrays, which takes about a
- * nanosecond a byte. It is equal if the same URLs were added in the same order, and key, epoch, member and parameters
- * are the same.
- */
-VIDI_API int vidi_content_digest(const vidi_set *set, unsigned char digest[VIDI_CONTENT_DIGEST_BYTES]);
-
 /*
  * Does pending growth for about budget_ns nanoseconds. *more (may be NULL) becomes 1 if some is left, else 0. Calling it is never necessary,
  * because adds grow the set when they need to, in small pieces for all kinds but `sorted` and `list`. A server calls it
@@ -490,35 +454,6 @@ VIDI_API int vidi_content_digest(const vidi_set *set, unsigned char digest[VIDI_
  * adds. Of a Bloom filter with VIDI_TOUCH_LATER it touches all of the room that was left out.
  */
 VIDI_API int vidi_step(vidi_set *set, uint64_t budget_ns, int *more);
-
-/*
- * Adding in two halves, for programs with a thread to spare. One thread does what needs nothing of the set's contents:
- * canonical forms and hashes. Another inserts the digests in order. Together they do what vidi_add_batch does. A digest
- * is 16 bytes, whatever the length of the URL.
- */
-typedef struct vidi_digest {
-    uint64_t lo, hi;
-} vidi_digest;
-
-/*
- * Makes the digests of n URLs. verdicts[i] becomes VIDI_DIGESTED, or VIDI_INVALID for a line that is not a URL and is
- * not kept. On an error the entries that were not reached are VIDI_UNTRIED. *epoch becomes the set's epoch: digests are
- * good until it rotates. Invalid lines are counted here. VIDI_ECANNOT for kinds that need more of a URL than its hash,
- * such as list or multilayer.
- */
-VIDI_API int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t n, vidi_digest *digests,
-                               uint8_t *verdicts, uint64_t *epoch);
-
-/*
- * Adds the digests whose verdict is VIDI_DIGESTED, or looks them up; it becomes VIDI_NEW or VIDI_SEEN. All other
- * entries stay as they are. On an error the digests that were not reached stay VIDI_DIGESTED: call again. VIDI_ECANNOT
- * if the digests are of another epoch. They must be this set's own. Marks are as in vidi_add_batch; digests that were
- * VIDI_NEW or VIDI_SEEN before the call keep theirs, so that a call may be repeated after an error.
- */
-VIDI_API int vidi_add_digests(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts,
-                              uint64_t *marks);
-VIDI_API int vidi_has_digests(const vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n,
-                              uint8_t *verdicts);
 
 /*
  * A hint: how many URLs the set is expected to hold in the end. Kinds that grow piece by piece then grow in larger
@@ -622,14 +557,6 @@ typedef struct vidi_stage_stats {
 VIDI_API int vidi_stage_stat(const vidi_set *set, uint64_t index, vidi_stage_stats *stats);
 
 /*
- * The decision of a spatial set, for members that live elsewhere: answers[i] is the verdict of member i + 1
- * (VIDI_UNTRIED: it did not answer). VIDI_NEW as soon as one says so, otherwise VIDI_SEEN; VIDI_UNTRIED if none
- * answered, VIDI_INVALID if one says that. *ambiguous (may be NULL) becomes 1 if members disagreed, else 0. Without an
- * answer from some, the others decide, at their higher error rate.
- */
-VIDI_API int vidi_decide(const uint8_t *answers, size_t members, int *ambiguous);
-
-/*
  * What to use, and what it costs. Fill in two or three of urls, memory, error, lost, k and multiplier, leave the others
  * 0, and vidi_plan computes the rest for every kind, or for `kind` alone. A request that neither limits the losses nor
  * determines them, such as urls alone, is planned with lost = 1.
@@ -683,120 +610,6 @@ typedef struct vidi_plan_entry {
  */
 VIDI_API int vidi_plan(const vidi_plan_request *want, vidi_plan_entry *plans, size_t *n);
 
-/* Takes the next piece of a stream: 0, or anything else to give up. */
-typedef int (*vidi_sink)(void *context, const void *data, size_t size);
-/* Gives at most size bytes of a stream: how many it gave, 0 at the end, negative to give up. */
-typedef int64_t (*vidi_source)(void *context, void *data, size_t size);
-
-enum vidi_write_flags {
-    VIDI_WRITE_PREVIOUS = 1 /* the previous epoch too, if it is kept */
-};
-
-/*
- * Writes the set as a stream of bytes, in pieces of at most 64 KiB. Adds wait meanwhile, and so do lookups of kinds
- * with VIDI_IS_CONCURRENT. The stream contains the key: keep it as secret as the set. Takes 64 KiB of the set's memory,
- * and 8 bytes for each 64 KiB of the stream. Of a set in a folder the
- * stream holds everything committed. If there was no memory to apply a commit to the filter, that is tried again first,
- * and this fails if there is still none. VIDI_ECANNOT for a mapped set whose log has something: open it with
- * VIDI_NO_MAP.
- */
-VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context, unsigned flags);
-
-/*
- * Makes a set from such a stream, or from all pieces of a set one behind the other (vidi_piece_write),
- * on any little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT.
- * stream_bytes is the stream's length if known, otherwise 0; with it, a header that lies is refused before anything is
- * allocated for it: reading never takes more than three times the stream's length and 1 MiB, plus, of a stream of
- * pieces, what vidi_piece_read takes. path is a folder for the set to live in, made when the whole stream was read and
- * found good; NULL: in memory. access may be NULL. Reads no further than the end of the stream, unless told to make
- * sure that nothing follows (VIDI_READ_TO_END). A set whose canonical form is not known to this version, or to this
- * build, is VIDI_EFORMAT too.
- */
-VIDI_API int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const char *path,
-                       const vidi_access *access);
-
-/*
- * Gives a set in memory a folder to live in: `path` as for vidi_create, the flags and the sync policy of `access` (may
- * be NULL) as for vidi_read. Whenever the process ends, the folder holds all that the set holds now, or no set. No
- * other call may use the set meanwhile. VIDI_ECANNOT if it lives in a folder already, awaits a piece or keeps its
- * previous epoch. On error it stays in memory as it is; if just the last sync has failed, the folder may hold the whole
- * set.
- */
-VIDI_API int vidi_attach(vidi_set *set, const char *path, const vidi_access *access);
-
-/*
- * A set in pieces of at most `most` bytes (at least 4,096), for channels that limit the size of a message, and so that
- * other calls get their turn in between. *cursor is 0 for the first piece; the call changes it to that of the next one,
- * and to 0 after the last. Cursors are less than 2^53, so that a double can hold them. The set remembers nothing
- * between two calls: a piece can be written again, or by several readers at once.
- *
- * Adds between two pieces are allowed: all that the set held at the first piece arrives, and of what was added later
- * some. The previous epoch, if kept, travels too; the counters are those of the last piece. VIDI_ECANNOT if something
- * was removed, or the set was rotated, since the first piece: begin again. A cursor has room for 7 bits of what tells
- * that, so 128 removals between two calls, or a multiple, are not noticed here, but when the piece is read
- * (VIDI_EFORMAT). VIDI_ELIMIT if `most` is too small for what cannot be divided, such as a long URL of a kind that
- * keeps URLs: call again with more; the message says how much. A cursor that this set did not give is VIDI_ECANNOT or
- * VIDI_EARGUMENT, unless it happens to be one that it could have given.
- *
- * The sink gets the piece in parts of at most 64 KiB; after an error, throw away what it got. Takes time in proportion
- * to the piece and 64 KiB of the set's memory; locks, contains the key, and treats sets in folders as vidi_write does.
- * Whoever keeps all pieces in one file, one behind the other, can read that with vidi_read.
- */
-VIDI_API int vidi_piece_write(const vidi_set *set, uint64_t *cursor, size_t most, vidi_sink sink, void *context);
-
-/*
- * Takes one piece, in the order in which they were written. *more (may be NULL) becomes 1 if more follow, 0 if that
- * was the last. The first one, with *set NULL, makes the set, in memory and empty (access as for vidi_read); it allocates as vidi_create does. With
- * later pieces, access is ignored. The set can be used after each piece, and holds what has come so far: lookups, adds
- * and everything else work, but after a rotation no further piece is taken (VIDI_ECANNOT). Its statistics are complete
- * after the last piece. With VIDI_TOUCH_LATER, pieces together take at most three times their bytes and 1 MiB, and of a
- * Bloom filter 2 MiB for each stretch of 2 MiB in which a bit is set; without it, the first one says how much more.
- *
- * Nothing is trusted: a damaged piece, and one that is out of order, repeated or of another set, is VIDI_EFORMAT, and
- * leaves the set as it was. After VIDI_EMEMORY or VIDI_ELIMIT the set may hold a part of the piece: give it the same
- * piece again. The caller owns the bytes, which are not needed after the call, and the set.
- */
-VIDI_API int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, const vidi_access *access, int *more);
-
-/* Bytes at the beginning of a piece that tell its length. */
-#define VIDI_PIECE_HEAD 64
-
-/*
- * The length of the piece that begins with these bytes, of which there must be VIDI_PIECE_HEAD at least, so that pieces
- * that follow one another can be taken apart. VIDI_EFORMAT if no piece begins there. Only the checksum of the head was
- * compared: whoever wrote it may have lied.
- */
-VIDI_API int vidi_piece_size(const void *bytes, size_t size, uint64_t *length);
-
-/* Where a set stands of which some pieces have come. Save it with its bytes; the numbers mean nothing elsewhere. */
-typedef struct vidi_arrival {
-    size_t size; /* set it to sizeof(vidi_arrival) before the call */
-    uint64_t generation;
-    uint64_t next;
-    uint64_t epoch;
-    uint64_t done;
-    uint64_t sum;
-} vidi_arrival;
-
-/*
- * For sets that are saved or copied before all of their pieces have come: vidi_write, vidi_piece_write and vidi_copy
- * take what is there, and the set that is made from it is whole. vidi_piece_state tells what the original awaits
- * (VIDI_EABSENT: nothing, it is whole), and vidi_piece_resume makes the other one await the same. VIDI_EARGUMENT if the
- * state cannot be one of this set, VIDI_ECANNOT if it awaits a piece already or lives in a folder.
- */
-VIDI_API int vidi_piece_state(const vidi_set *set, vidi_arrival *arrival);
-VIDI_API int vidi_piece_resume(vidi_set *set, const vidi_arrival *arrival);
-
-/*
- * Copies a set, into memory: with its key, recipe, canonical form, counters and history, and with the previous epoch if
- * that is kept. Of a set in a folder the copy holds everything committed, but not the note; of one that is mapped, what
- * is in the file is verified first. The copy is a set of its own, and the caller's to close. access says how it is used
- * (its memory limit, allocator, VIDI_TOUCH_LATER and policy for invalid lines; NULL: the defaults; VIDI_READ_ONLY is
- * VIDI_EOPTION). Takes time linear in the size, and besides the copy 132 KiB of its memory; of larger sets a thread of
- * its own reads the original meanwhile. Adds to the original wait as for vidi_write. On error *copy is NULL.
- */
-VIDI_API int vidi_copy(vidi_set **copy, const vidi_set *set, const vidi_access *access);
-
 typedef struct vidi_kind_info {
     size_t size;
     const char *name;
@@ -806,146 +619,6 @@ typedef struct vidi_kind_info {
 
 /* The index-th kind, the default one first; VIDI_EABSENT beyond the last. */
 VIDI_API int vidi_kind(size_t index, vidi_kind_info *info);
-
-/*
- * URLs, as the URL Standard (https://url.spec.whatwg.org/) and so every browser reads them. These functions need no set
- * and keep nothing: any thread may call them at any time. Input is any bytes; what is not UTF-8 becomes U+FFFD, as in
- * the standard (canonical forms, below, keep such bytes apart). Time is linear in the input's length for every input.
- * Nothing is allocated for a base and a reference of up to about 1,000 bytes that fit into the caller's buffer, besides
- * what ICU takes for internationalised hosts. Of those, names of more than 1,024 bytes are refused, more than any that
- * the DNS knows; and all in a build without ICU.
- */
-
-enum vidi_url_host {
-    VIDI_URL_NO_HOST = 0,    /* "mailto:a@b.c", "a:/b" */
-    VIDI_URL_EMPTY_HOST = 1, /* "file:///a" */
-    VIDI_URL_DOMAIN = 2,     /* in lower case and ASCII */
-    VIDI_URL_IPV4 = 3,       /* as "1.2.3.4" */
-    VIDI_URL_IPV6 = 4,       /* shortest form, in brackets */
-    VIDI_URL_OPAQUE_HOST = 5 /* of a scheme that is not special: as it was written */
-};
-
-enum vidi_url_flags {
-    VIDI_URL_IS_SPECIAL = 1,     /* http, https, ws, wss, ftp or file */
-    VIDI_URL_HAS_OPAQUE_PATH = 2 /* "mailto:a@b.c": nothing but a fragment can be resolved against it */
-};
-
-/* The parts of a URL, all of them inside the caller's buffer. A part that is not there has ptr NULL and len 0. */
-typedef struct vidi_url {
-    size_t size;       /* set it to sizeof(vidi_url) before the call */
-    vidi_str href;     /* the whole URL, serialised */
-    vidi_str scheme;   /* "http", without the colon */
-    vidi_str username; /* percent-encoded, like all that follows */
-    vidi_str password;
-    vidi_str host;
-    vidi_str port;       /* decimal digits; not there if it is the scheme's default */
-    vidi_str path;       /* always there, may be empty */
-    vidi_str query;      /* without '?'; "a?" has an empty one, "a" none */
-    vidi_str fragment;   /* without '#' */
-    uint32_t host_kind;  /* vidi_url_host */
-    int32_t port_number; /* -1: none, or the default */
-    uint32_t flags;      /* vidi_url_flags */
-} vidi_url;
-
-/*
- * Parses a URL, or a reference against a base (NULL: none), and writes its serialisation, without a zero byte at the
- * end, to the buffer. *len is the buffer's room on entry and the URL's length on return. VIDI_ELIMIT if the room is too
- * small: *len then says how much is needed, and 0 bytes at NULL are a way to ask. VIDI_INVALID if it is not a URL:
- * vidi_message() says why, and *len is 0. VIDI_EARGUMENT if the base is not a URL. Unless this returns VIDI_OK, *url is
- * empty and the buffer's contents are unspecified. Neither input nor base may overlap the buffer. About 100 ns for a
- * URL of 70 bytes.
- */
-VIDI_API int vidi_url_parse(vidi_str input, const vidi_str *base, char *buffer, size_t *len, vidi_url *url);
-
-/*
- * Makes a reference absolute, as a link on a page with that base URL: the same as vidi_url_parse with a base, of which
- * only the serialisation is wanted.
- */
-VIDI_API int vidi_url_resolve(vidi_str base, vidi_str reference, char *buffer, size_t *len);
-
-/*
- * Canonical forms: one text for all spellings of a page. docs/CANON.md defines each form byte by byte.
- *
- *   none       the bytes as they are
- *   whatwg     the URL Standard's serialisation without the fragment: the default
- *   crawl      the same, then spellings that nearly always lead to the same page are merged: empty parameters, escapes,
- *              repeated slashes, sessions, tracking, default documents, the order of parameters
- *   w3lib      as Scrapy compares requests: the order of parameters, escapes, and "?a" for "?a="
- *   surt       the sort-friendly key of web archives: "org,example)/page?a=1"
- *   key=host   the host alone
- *   key=site   the registrable domain alone: "example.co.uk" (needs libpsl; VIDI_EOPTION in a build without)
- *
- * A form is created from text: a profile's name, maybe a version, and rules to switch off or on: "crawl,-sort,-index",
- * "crawl,+www,+scheme", "whatwg/1". A name without a version means the newest one. A form never changes, so any number
- * of threads may use it at once.
- *
- * Bytes that are not UTF-8 are percent-encoded as they are, so that pages that differ in them stay different.
- */
-typedef struct vidi_canon vidi_canon;
-
-/*
- * Makes a form. profile NULL: whatwg. tracking, for `crawl` with its rule `tracking` on, replaces the list of
- * parameters that it removes (NULL: the list that is compiled in, data/tracking.txt): a pattern a line, '*' for any run
- * of characters, '#' before remarks; a line "@builtin" stands for the whole compiled-in list, so that it can be
- * extended. Neither is kept. VIDI_EOPTION names what is unknown. On error *canon is NULL.
- * allocator (copied; NULL: malloc) serves the form, and the calls of vidi_url_canon and vidi_url_explain with it.
- */
-VIDI_API int vidi_canon_create(vidi_canon **canon, const char *profile, const char *tracking,
-                               const vidi_allocator *allocator);
-
-/* Frees it; NULL is fine. No other call on it may be running. */
-VIDI_API void vidi_canon_close(vidi_canon *canon);
-
-/*
- * The name, the version, and the rules that differ from the default: "whatwg/2", "crawl/2,-sort", or
- * "crawl/2,tracking=5d1c…" with a digest of the caller's list. Two forms with the same name give the same text for
- * every URL, except `key=site`, which depends on the machine's Public Suffix List. vidi_canon_create takes such names
- * too (with the list, if there was one) and refuses versions that it does not know. Valid until vidi_canon_close.
- */
-VIDI_API const char *vidi_canon_name(const vidi_canon *canon);
-
-/* The canonical form of a set. It belongs to the set and is good until vidi_close; do not close it. */
-VIDI_API const vidi_canon *vidi_canon_of(const vidi_set *set);
-
-/*
- * Writes the canonical form of a URL, or of a reference against a base (NULL: none), to the buffer, as vidi_url_parse
- * does: *len is the room on entry and the length on return, VIDI_ELIMIT if the room is too small. VIDI_INVALID if it is
- * not a URL, or lacks what the form is made of, such as a host; vidi_message() says why, and *len is 0. `none` takes
- * any bytes and ignores the base. VIDI_EARGUMENT if the base is not a URL. Nothing is allocated for typical URLs.
- */
-VIDI_API int vidi_url_canon(const vidi_canon *canon, vidi_str input, const vidi_str *base, char *buffer, size_t *len);
-
-/* One rule that changed a URL. */
-typedef struct vidi_canon_change {
-    const char *rule;
-    vidi_str before, after; /* good during the call of the visitor */
-} vidi_canon_change;
-
-/* Called for each change; anything but 0 ends the walk and is returned: use numbers above VIDI_INVALID. */
-typedef int (*vidi_canon_visitor)(void *context, const vidi_canon_change *step);
-
-/*
- * Tells which rules change the URL, in their order: "whatwg" for reading and serialising it, "fragment", then those of
- * the form; the last one's `after` is the canonical form, and without any the URL is in it already. VIDI_OK, or
- * VIDI_INVALID and errors as for vidi_url_canon. For people: it allocates.
- */
-VIDI_API int vidi_url_explain(const vidi_canon *canon, vidi_str input, const vidi_str *base, vidi_canon_visitor visitor,
-                              void *context);
-
-typedef struct vidi_canon_info {
-    size_t size;
-    const char *profile; /* "crawl" */
-    uint32_t version;
-    uint32_t is_on;      /* 1 unless it must be switched on with '+' */
-    const char *rule;    /* "sort"; NULL for one that cannot be switched */
-    const char *summary; /* one line */
-} vidi_canon_info;
-
-/*
- * The index-th rule of all profiles in their newest version, in the order in which they are applied; VIDI_EABSENT
- * beyond the last.
- */
-VIDI_API int vidi_canon_rule(size_t index, vidi_canon_info *info);
 
 #ifdef __cplusplus
 }

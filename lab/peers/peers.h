@@ -9,6 +9,7 @@
 #include "lab/urls/run_urls.h"
 #include "lab/engine/study.h"
 #include "lab/peers/peer_filters.h"
+#include "vidi/transfer.h"
 
 /* ---- peers_plan.c: what to make ---- */
 

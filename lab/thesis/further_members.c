@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "lab/thesis/further.h"
+#include "vidi/transfer.h"
 
 enum { ADD, ASK };
 

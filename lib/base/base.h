@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "vidi/transfer.h"
+#include "vidi/url.h"
 #include "vidi/vidi.h"
 
 #define VIDI__COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "vidi/vidi.h"
+#include "vidi/transfer.h"
 
 typedef vidi_digest vidi__u128;
 

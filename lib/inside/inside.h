@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vidi/transfer.h"
+#include "vidi/url.h"
 #include "vidi/vidi.h"
 
 /* ---- errors ---- */

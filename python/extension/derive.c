@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "vidi/transfer.h"
 
 /* Where the new set is to live, and how it is used. */
 typedef struct target {

@@ -5,6 +5,7 @@
  * in one place.
  */
 #include "extension.h"
+#include "vidi/transfer.h"
 
 int vp_run_copied(const vidi_set *set, const vidi_access *access, vp_task *task, void *context)
 {

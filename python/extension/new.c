@@ -19,6 +19,8 @@
 
 #include <string.h>
 
+#include "vidi/url.h"
+
 /* Items that are skipped between two looks at signals. */
 #define SKIPPED 4096
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vidi/url.h"
+
 bool vp_path(PyObject *object, PyObject **path)
 {
     *path = NULL;

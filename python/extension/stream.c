@@ -3,6 +3,7 @@
  */
 #include "arguments.h"
 #include "common/bytes.h"
+#include "vidi/transfer.h"
 
 static const char to_bytes_doc[] =
     "to_bytes($self, /, *, previous=False)\n"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "vidi/url.h"
 
 enum {
     FORMS = 8,       /* that are kept */

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "vidi/url.h"
+
 /* Memory for `len` bytes, in the key if they fit. */
 static char *reserve(claim_key *key, size_t len)
 {

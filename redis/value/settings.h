@@ -12,6 +12,7 @@
 #ifndef REDIS_SETTINGS_H
 #define REDIS_SETTINGS_H
 
+#include <vidi/transfer.h>
 #include <vidi/vidi.h>
 
 #include "redis/server/words.h"

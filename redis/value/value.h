@@ -7,6 +7,7 @@
 #ifndef REDIS_VALUE_H
 #define REDIS_VALUE_H
 
+#include <vidi/transfer.h>
 #include <vidi/vidi.h>
 
 #include "expiry.h"

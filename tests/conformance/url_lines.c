@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vidi/url.h"
 #include "vidi/vidi.h"
 
 enum { ROOM = 1 << 20 };

@@ -6,6 +6,7 @@
 #include "support/check.h"
 #include "support/runner.h"
 #include "support/urls.h"
+#include "vidi/url.h"
 
 static vidi_options options_at(const home *at)
 {

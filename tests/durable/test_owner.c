@@ -4,6 +4,7 @@
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/streams.h"
+#include "vidi/transfer.h"
 
 static const char *const programs[] = {NULL, "crawl", "crawler"};
 enum { PROGRAMS = sizeof programs / sizeof *programs };

@@ -10,22 +10,23 @@ if ! command -v abidw >/dev/null || [ "$(uname -m)" != x86_64 ]; then
     exit 0
 fi
 
-header=$VIDI_SOURCE/include/vidi/vidi.h
+headers=("$VIDI_SOURCE"/include/vidi/{vidi,url,transfer}.h)
 committed=$VIDI_SOURCE/tests/data/abi/vidi.abi
 
 is_committed() {
-    "$VIDI_SOURCE/tools/abi.sh" "$1" "$tmp/abi" && diff "$committed" "$tmp/abi" | head -n 40 && cmp -s "$committed" "$tmp/abi"
+    "$VIDI_SOURCE/tools/abi.sh" "$@" "$tmp/abi" && diff "$committed" "$tmp/abi" | head -n 40 && cmp -s "$committed" "$tmp/abi"
 }
 
 # finds EXPRESSION: succeeds if the check notices a header changed by this sed expression.
 finds() {
-    sed -E "$1" "$header" >"$tmp/changed.h"
-    ! cmp -s "$header" "$tmp/changed.h" && ! is_committed "$tmp/changed.h"
+    sed -E "$1" "${headers[@]}" >"$tmp/changed.h"
+    ! cmp -s <(cat "${headers[@]}") "$tmp/changed.h" && ! is_committed "$tmp/changed.h"
 }
 
-check "the interface is the committed one" is_committed "$header"
+check "the interface is the committed one" is_committed "${headers[@]}"
 check "a field inserted into vidi_stats is found" finds 's/^    uint64_t epoch; .*/&\n    uint64_t inserted;/'
 check "a changed number is found" finds 's/VIDI_EBUSY = -12/VIDI_EBUSY = -14/'
 check "a changed parameter is found" finds 's/vidi_count\(const vidi_set \*set, vidi_str url, uint64_t/vidi_count(const vidi_set *set, vidi_str url, uint32_t/'
 check "a function that is gone is found" finds '/^VIDI_API int vidi_sync\(/d'
+check "a changed part of a URL is found" finds 's/^    int32_t port_number;/    int64_t port_number;/'
 finish

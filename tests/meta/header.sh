@@ -1,11 +1,14 @@
 #!/bin/bash
-# The public header compiles alone, without warnings, in every language that it supports.
+# Each public header compiles alone, without warnings, in every language that it supports.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
-echo '#include <vidi/vidi.h>' >"$tmp/alone.c"
+for name in url transfer; do
+    echo "#include <vidi/$name.h>" | tee "$tmp/$name.c" >"$tmp/$name.cc"
+done
+echo '#include <vidi/vidi.h>' >"$tmp/vidi.c"
 # The initialiser macros must also compile when they are used.
-cat >>"$tmp/alone.c" <<'CODE'
+cat >>"$tmp/vidi.c" <<'CODE'
 void use(vidi_options *options, vidi_access *access, vidi_plan_request *want);
 void use(vidi_options *options, vidi_access *access, vidi_plan_request *want)
 {
@@ -17,16 +20,21 @@ void use(vidi_options *options, vidi_access *access, vidi_plan_request *want)
     *want = w;
 }
 CODE
-cp "$tmp/alone.c" "$tmp/alone.cc"
+cp "$tmp/vidi.c" "$tmp/vidi.cc"
 
+# compiles SUFFIX COMPILER ARGUMENT...
 compiles() {
-    "$@" -Wall -Wextra -Wpedantic -Werror -I "$VIDI_SOURCE/include" -fsyntax-only
+    local suffix=$1 name
+    shift
+    for name in vidi url transfer; do
+        "$@" -Wall -Wextra -Wpedantic -Werror -I "$VIDI_SOURCE/include" -fsyntax-only "$tmp/$name.$suffix" || return 1
+    done
 }
 
 for compiler in gcc clang; do
     for standard in c11 c17; do
         if command -v $compiler >/dev/null; then
-            check "$compiler, $standard" compiles $compiler -std=$standard "$tmp/alone.c"
+            check "$compiler, $standard" compiles c $compiler -std=$standard
         else
             skip "$compiler, $standard" "no $compiler here"
         fi
@@ -34,7 +42,7 @@ for compiler in gcc clang; do
 done
 for compiler in g++ clang++; do
     if command -v $compiler >/dev/null; then
-        check "$compiler, c++17" compiles $compiler -std=c++17 "$tmp/alone.cc"
+        check "$compiler, c++17" compiles cc $compiler -std=c++17
     else
         skip "$compiler, c++17" "no $compiler here"
     fi

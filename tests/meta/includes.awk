@@ -112,8 +112,8 @@ function allowed_above(file, part, header, folder) {
 function allowed(file, part, header,    folder, kind, within) {
     if (header ~ /\.\./ || header !~ /\.(h|inc)$/)
         return 0
-    if (header == "vidi/vidi.h")
-        return part != "include" && part != "common"
+    if (header ~ /^vidi\/(vidi|url|transfer)\.h$/)
+        return part == "include" ? file != "include/vidi/vidi.h" && header == "vidi/vidi.h" : part != "common"
     if (file == "lib/inside/inside.h")
         return 0
     within = file

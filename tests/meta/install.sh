@@ -76,7 +76,9 @@ says_how_to_find_it() {
 }
 
 check "installs" installs
-check "header" test -f "$root/opt/vidi/include/vidi/vidi.h"
+for name in vidi url transfer; do
+    check "$name.h" test -f "$root/opt/vidi/include/vidi/$name.h"
+done
 check "program and pkg-config agree on the version" same_version
 check "the program finds vidi-lab" "$root/opt/vidi/bin/vidi" lab list
 check "list of tracking parameters" cmp "$VIDI_SOURCE/data/tracking.txt" "$root/opt/vidi/share/vidi/tracking.txt"

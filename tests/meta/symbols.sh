@@ -1,10 +1,10 @@
 #!/bin/bash
-# The shared library exports exactly the functions that the public header declares with VIDI_API, and the module for
+# The shared library exports exactly the functions that the public headers declare with VIDI_API, and the module for
 # Redis only its entry: two modules in one server may contain two versions of the library.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
-sed -n 's/^VIDI_API [^(]*[ *]\(vidi_[a-z0-9_]*\)(.*/\1/p' "$VIDI_SOURCE/include/vidi/vidi.h" | sort >"$tmp/declared"
+sed -n 's/^VIDI_API [^(]*[ *]\(vidi_[a-z0-9_]*\)(.*/\1/p' "$VIDI_SOURCE"/include/vidi/*.h | sort >"$tmp/declared"
 nm -D --defined-only "$VIDI_BUILD/libvidi.so" | awk '{ print $3 }' | sort >"$tmp/exported"
 
 # in_tour: succeeds if the tour of the interface (tests/support/tour.c) calls every function. vidi_message is what it watches.
@@ -17,7 +17,7 @@ in_tour() {
 }
 
 check "the tour calls every function" in_tour
-check "the header declares functions" test -s "$tmp/declared"
+check "the headers declare functions" test -s "$tmp/declared"
 check "declared and exported functions are the same" diff "$tmp/declared" "$tmp/exported"
 if [ -f "$VIDI_BUILD/redisvidi.so" ]; then
     nm -D --defined-only "$VIDI_BUILD/redisvidi.so" | awk '{ print $3 }' >"$tmp/entry"

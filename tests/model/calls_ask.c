@@ -5,6 +5,7 @@
 
 #include "model/world.h"
 #include "support/access.h"
+#include "vidi/url.h"
 
 static void adopt_asked(model_world *world)
 {

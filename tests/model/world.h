@@ -10,6 +10,7 @@
 #include "support/disk.h"
 #include "support/random.h"
 #include "support/scratch.h"
+#include "vidi/transfer.h"
 
 enum { MODEL_MARKS = 8, MODEL_DIGESTS = 24 };
 

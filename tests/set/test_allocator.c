@@ -10,6 +10,7 @@
 #include "support/runner.h"
 #include "support/tour.h"
 #include "support/urls.h"
+#include "vidi/url.h"
 
 static void tour_with(const test_case *which, const char *folder, unsigned flags)
 {

@@ -10,6 +10,7 @@
 #include "support/runner.h"
 #include "support/streams.h"
 #include "support/urls.h"
+#include "vidi/transfer.h"
 
 enum { URLS = 2000, SEED = 9 };
 

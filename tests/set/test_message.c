@@ -16,6 +16,7 @@
 #include "support/runner.h"
 #include "support/tour.h"
 #include "support/urls.h"
+#include "vidi/url.h"
 
 static const char planted[] = "planted failure number ";
 static unsigned number;

@@ -5,6 +5,7 @@
 #ifndef TESTS_SUPPORT_ACCESS_H
 #define TESTS_SUPPORT_ACCESS_H
 
+#include "vidi/transfer.h"
 #include "vidi/vidi.h"
 
 enum { TEST_SYNC_ALWAYS = 1 << 16, TEST_SYNC_NEVER = 1 << 17, TEST_KEEP_PREVIOUS = 1 << 18 };

@@ -6,6 +6,7 @@
 #include "support/cases.h"
 #include "support/check.h"
 #include "support/urls.h"
+#include "vidi/transfer.h"
 
 void test_add_urls(vidi_set *set, uint64_t seed, uint64_t first, uint64_t n)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/check.h"
+#include "vidi/transfer.h"
 
 void test_stream_free(test_stream *stream)
 {

@@ -9,6 +9,7 @@
 #include "support/folder.h"
 #include "support/streams.h"
 #include "support/urls.h"
+#include "vidi/url.h"
 
 enum { SEED = 5 };
 

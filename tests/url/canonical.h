@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vidi/url.h"
 #include "vidi/vidi.h"
 #include "support/check.h"
 #include "support/urls.h"

@@ -13,6 +13,7 @@
 #include "commands/crawl/crawl.h"
 #include "crawler/scope/scope.h"
 #include "pipeline/input/lines.h"
+#include "vidi/url.h"
 
 enum { SHOWN_MOST = 200 }; /* bytes of a seed in a message */
 

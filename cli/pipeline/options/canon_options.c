@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vidi/url.h"
+
 int cli_base_check(const char *base)
 {
     size_t len = 0;

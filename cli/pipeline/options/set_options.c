@@ -13,6 +13,7 @@
 
 #include "pipeline/options/canon_options.h"
 #include "pipeline/state.h"
+#include "vidi/url.h"
 
 enum { PLANS = 64 };
 

@@ -8,6 +8,7 @@
 #include "pipeline/output/undelivered.h"
 #include "pipeline/slot.h"
 #include "ui/output.h"
+#include "vidi/url.h"
 
 typedef enum cli_print {
     CLI_PRINT_LINE,      /* the line as it was read */

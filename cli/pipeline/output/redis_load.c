@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vidi/transfer.h"
+
 #define PIECE_MOST ((size_t)16 << 20) /* bytes of a piece at most */
 
 /* A command that is being written. */

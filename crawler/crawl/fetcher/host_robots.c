@@ -8,6 +8,7 @@
 
 #include "crawler/crawl/fetcher/fetcher.h"
 #include "crawler/http/http.h"
+#include "vidi/url.h"
 
 enum {
     UNREACHABLE_TRIES = 3,

@@ -25,6 +25,7 @@
 #include "common/ascii.h"
 #include "crawler/crawl/crawl_state.h"
 #include "crawler/crawl/counters.h"
+#include "vidi/url.h"
 
 enum {
     CHUNK = 1024, /* URLs that are added to the set together */

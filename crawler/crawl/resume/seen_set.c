@@ -11,6 +11,7 @@
 
 #include "common/keep.h"
 #include "crawler/crawl/crawl_state.h"
+#include "vidi/url.h"
 
 int crawl_explain_db(const crawl *crawl, int error, char *why)
 {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "crawler/harvest/responses.h"
+#include "vidi/url.h"
 
 enum { THREADS = 4, TIMES = 200 };
 

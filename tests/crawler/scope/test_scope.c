@@ -7,6 +7,7 @@
 
 #include "crawler/scope/scope.h"
 #include "support/check.h"
+#include "vidi/url.h"
 
 static vidi_str text_of(const char *text)
 {

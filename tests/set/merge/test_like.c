@@ -7,6 +7,7 @@
 #include "support/check.h"
 #include "support/runner.h"
 #include "support/urls.h"
+#include "vidi/transfer.h"
 
 enum { MEMBERS = 3 };
 

@@ -10,6 +10,7 @@
 #include "support/runner.h"
 #include "support/streams.h"
 #include "support/urls.h"
+#include "vidi/transfer.h"
 
 static void add_some(vidi_set *set, uint64_t seed, uint64_t n)
 {

@@ -16,6 +16,7 @@
 #include "support/stats.h"
 #include "support/streams.h"
 #include "support/urls.h"
+#include "vidi/transfer.h"
 
 /* ---- merges ---- */
 
