@@ -14,6 +14,7 @@
  * distinct URL that is SEEN is lost. The exit status is 1 if a URL was forgotten, and 2 after an error.
  */
 #include "urls.h"
+#include "common/clock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -134,9 +135,7 @@ typedef struct record {
 
 static double now(clockid_t clock)
 {
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+    return (double)clock_read(clock);
 }
 
 static long preemptions(void)

@@ -10,6 +10,7 @@
  */
 #include "subjects.h"
 #include "urls.h"
+#include "common/clock.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -33,21 +34,14 @@ static struct {
     uint64_t *words;
 } feed;
 
-static double clock_ns(clockid_t clock)
-{
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 double bench_now(void)
 {
-    return clock_ns(CLOCK_MONOTONIC);
+    return (double)clock_now();
 }
 
 double bench_cpu_now(void)
 {
-    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    return (double)clock_read(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void bench_record(bench_series *series, double ns, double cpu_ns)

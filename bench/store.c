@@ -12,6 +12,7 @@
  */
 #include "subjects.h"
 #include "urls.h"
+#include "common/clock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -167,13 +168,6 @@ typedef struct load {
     uint64_t n, always;
 } load;
 
-static double thread_cpu(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
 static bool make_set(const place *place, const struct mode *mode, uint64_t n, vidi_set **set)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
@@ -221,10 +215,10 @@ static bool add_all(vidi_set *set, const struct mode *mode, place *place, uint64
     double start = bench_now(), cpu = bench_cpu_now(), making = 0, making_cpu = 0;
     for (uint64_t done = 0; done < n; done += BENCH_CHUNK) {
         size_t count = n - done < BENCH_CHUNK ? (size_t)(n - done) : BENCH_CHUNK;
-        double begun = bench_now(), begun_cpu = thread_cpu();
+        double begun = bench_now(), begun_cpu = (double)clock_read(CLOCK_THREAD_CPUTIME_ID);
         make_chunk(place, from + done, count);
         making += bench_now() - begun;
-        making_cpu += thread_cpu() - begun_cpu;
+        making_cpu += (double)clock_read(CLOCK_THREAD_CPUTIME_ID) - begun_cpu;
         if (!add_chunk(set, mode, place, count, batch))
             return false;
     }

@@ -7,65 +7,47 @@
  */
 #include "bench/subjects.h"
 
-typedef struct writer {
-    FILE *file;
-    bool begun;
-} writer;
+#include <math.h>
 
-static void text(writer *to, const char *string)
-{
-    putc('"', to->file);
-    for (; *string; string++) {
-        if (*string == '"' || *string == '\\')
-            putc('\\', to->file);
-        if ((unsigned char)*string >= ' ')
-            putc(*string, to->file);
-    }
-    putc('"', to->file);
-}
+#include "common/json.h"
 
-static void text_field(writer *to, const char *name, const char *value)
+static void put(void *file, const char *bytes, size_t n)
 {
-    fprintf(to->file, "\"%s\":", name);
-    if (value)
-        text(to, value);
-    else
-        fprintf(to->file, "null");
-    putc(',', to->file);
+    fwrite(bytes, 1, n, file);
 }
 
 /* Writes a number, or null for a negative one, which means unknown. */
-static void number_field(writer *to, const char *name, double value)
+static void number(json_writer *to, const char *name, double value)
 {
-    if (value < 0)
-        fprintf(to->file, "\"%s\":null,", name);
-    else
-        fprintf(to->file, "\"%s\":%.6g,", name, value);
+    json_add_rounded(to, name, value < 0 ? (double)NAN : value, 6);
 }
 
-/* Writes the eight fields, the number of rounds and their spread. The object stays open. */
-static void begin(writer *to, const char *name, const char *subject, const char *peer, uint64_t n,
+/* Writes the eight fields, the number of rounds and their spread, on a line of its own. The object stays open. */
+static void begin(json_writer *to, const char *name, const char *subject, const char *peer, uint64_t n,
                   const bench_series *own, double bytes, double ratio, const char *note)
 {
-    fprintf(to->file, to->begun ? ",\n{" : "[\n{");
-    to->begun = true;
-    text_field(to, "name", name);
-    text_field(to, "subject", subject);
-    text_field(to, "peer", peer);
-    fprintf(to->file, "\"n\":%llu,", (unsigned long long)n);
-    number_field(to, "ns_per_op", bench_best(own));
-    number_field(to, "bytes_per_op", bytes);
-    number_field(to, "ratio", ratio);
-    text_field(to, "note", note);
-    number_field(to, "ns_median", bench_median(own));
-    number_field(to, "cpu_ns_per_op", own->cpu_ns);
-    text_field(to, "cpu", vidi_cpu());
-    fprintf(to->file, "\"rounds\":%d", own->rounds);
+    put(to->to, "\n", 1);
+    json_open(to, NULL, '{');
+    json_add_string(to, "name", name);
+    json_add_string(to, "subject", subject);
+    json_add_string(to, "peer", peer);
+    json_add_count(to, "n", n);
+    number(to, "ns_per_op", bench_best(own));
+    number(to, "bytes_per_op", bytes);
+    number(to, "ratio", ratio);
+    json_add_string(to, "note", note);
+    number(to, "ns_median", bench_median(own));
+    number(to, "cpu_ns_per_op", own->cpu_ns);
+    json_add_string(to, "cpu", vidi_cpu());
+    json_add_count(to, "rounds", (uint64_t)own->rounds);
 }
 
-static void end(writer *to)
+/* Writes an object with nothing but these. */
+static void row(json_writer *to, const char *name, const char *subject, const char *peer, uint64_t n,
+                const bench_series *own, double bytes, double ratio, const char *note)
 {
-    putc('}', to->file);
+    begin(to, name, subject, peer, n, own, bytes, ratio, note);
+    json_close(to, '}');
 }
 
 static double ratio_of(const bench_series *peer, const bench_series *own)
@@ -73,34 +55,33 @@ static double ratio_of(const bench_series *peer, const bench_series *own)
     return peer->rounds && own->rounds ? bench_best(peer) / bench_best(own) : -1;
 }
 
-static void details(writer *to, const bench_subject *subject, const bench_result *result)
+static void details(json_writer *to, const bench_subject *subject, const bench_result *result)
 {
     double fills = result->fills ? result->fills : 1;
     bench_interval interval = bench_wilson(result->false_seen, result->asks);
-    fprintf(to->file, ",");
-    number_field(to, "bits_per_url", (double)result->bytes * 8 / (double)result->n);
-    text_field(to, "group", bench_group_names[subject->group]);
-    number_field(to, "error", (double)result->false_seen / (double)(result->asks ? result->asks : 1));
-    number_field(to, "error_low", interval.low);
-    number_field(to, "error_high", interval.high);
-    number_field(to, "lost", (double)result->lost / fills);
-    number_field(to, "expected_lost", result->expected_lost < 0 ? -1 : result->expected_lost / fills);
-    number_field(to, "create_ns_per_url", bench_best(&result->create));
-    fprintf(to->file, "\"reserved\":%s", subject->flags & BENCH_RESERVED ? "true" : "false");
+    number(to, "bits_per_url", (double)result->bytes * 8 / (double)result->n);
+    json_add_string(to, "group", bench_group_names[subject->group]);
+    number(to, "error", (double)result->false_seen / (double)(result->asks ? result->asks : 1));
+    number(to, "error_low", interval.low);
+    number(to, "error_high", interval.high);
+    number(to, "lost", (double)result->lost / fills);
+    number(to, "expected_lost", result->expected_lost < 0 ? -1 : result->expected_lost / fills);
+    number(to, "create_ns_per_url", bench_best(&result->create));
+    json_add_bool(to, "reserved", subject->flags & BENCH_RESERVED);
 }
 
 /* Writes a job on URLs or on hashes, compared with one peer. */
-static void job(writer *to, const bench_subject *subject, const bench_result *result, int form, int number,
+static void job(json_writer *to, const bench_subject *subject, const bench_result *result, int form, int number,
                 const char *peer, const bench_series *theirs)
 {
     const bench_series *own = &result->series[form][number];
     begin(to, bench_job_names[form][number], subject->name, peer, result->n, own,
           (double)result->bytes / (double)result->n, theirs ? ratio_of(theirs, own) : -1, subject->note);
     details(to, subject, result);
-    end(to);
+    json_close(to, '}');
 }
 
-static void jobs(writer *to, const bench_run *run, const bench_subject *subject, size_t size, int form)
+static void jobs(json_writer *to, const bench_run *run, const bench_subject *subject, size_t size, int form)
 {
     const bench_result *result = &subject->results[size];
     for (int number = 0; number < BENCH_JOBS && result->series[form][number].rounds; number++) {
@@ -117,115 +98,109 @@ static void jobs(writer *to, const bench_run *run, const bench_subject *subject,
     }
 }
 
-static void limits(writer *to, const bench_subject *subject, const bench_result *result)
+static void limits(json_writer *to, const bench_subject *subject, const bench_result *result)
 {
     static const char *const names[2] = {"random line read-modify-write", "random line read"};
     char note[160];
     snprintf(note, sizeof note, "working set of %.1f MiB, as for %s; 32 prefetches in flight, 2 MiB pages",
              (double)result->limit_bytes / (1 << 20), subject->name);
-    for (int i = 0; i < 2 && result->limit[i].rounds; i++) {
-        begin(to, names[i], "limit", NULL, result->n, &result->limit[i], BENCH_LINE, -1, note);
-        end(to);
-    }
+    for (int i = 0; i < 2 && result->limit[i].rounds; i++)
+        row(to, names[i], "limit", NULL, result->n, &result->limit[i], BENCH_LINE, -1, note);
 }
 
-static void threads(writer *to, const bench_subject *subject, const bench_result *result)
+static void threads(json_writer *to, const bench_subject *subject, const bench_result *result)
 {
     static const char *const names[2] = {"add, 1 thread", "add, 2 threads"};
-    for (int i = 0; i < 2 && result->threads[i].rounds; i++) {
-        begin(to, names[i], subject->name, i ? "one thread" : NULL, result->n, &result->threads[i],
-              (double)result->bytes / (double)result->n, i ? ratio_of(&result->threads[0], &result->threads[i]) : -1,
-              "elapsed time divided by the URLs of all threads");
-        end(to);
-    }
+    for (int i = 0; i < 2 && result->threads[i].rounds; i++)
+        row(to, names[i], subject->name, i ? "one thread" : NULL, result->n, &result->threads[i],
+            (double)result->bytes / (double)result->n, i ? ratio_of(&result->threads[0], &result->threads[i]) : -1,
+            "elapsed time divided by the URLs of all threads");
 }
 
-static void machine(writer *to, const bench_machine *machine, uint64_t n)
+static void machine(json_writer *to, const bench_machine *machine, uint64_t n)
 {
     const bench_series *series[] = {&machine->stream, &machine->touch_small, &machine->touch_huge};
     static const char *const names[] = {"streaming read", "first touch, 4 KiB pages", "first touch, 2 MiB pages"};
     for (size_t i = 0; i < 3; i++)
         if (series[i]->rounds) {
-            begin(to, names[i], "limit", NULL, n, series[i], BENCH_LINE, -1, "for a line of 64 bytes");
-            end(to);
+            row(to, names[i], "limit", NULL, n, series[i], BENCH_LINE, -1, "for a line of 64 bytes");
         }
 }
 
 /* Writes each method alone, and vidi's compared with each of the others. */
-static void canon(writer *to, const bench_canon *methods, size_t count, size_t own)
+static void canon(json_writer *to, const bench_canon *methods, size_t count, size_t own)
 {
     for (size_t i = 0; i < count; i++) {
         const bench_canon *other = &methods[i];
         if (!other->series.rounds)
             continue;
-        begin(to, other->name, other->subject, NULL, other->n, &other->series, other->bytes, -1, other->note);
-        end(to);
+        row(to, other->name, other->subject, NULL, other->n, &other->series, other->bytes, -1, other->note);
         for (size_t j = 0; j < own && i >= own; j++)
             if (methods[j].series.rounds) {
-                begin(to, other->name, methods[j].subject, other->subject, other->n, &methods[j].series, other->bytes,
-                      ratio_of(&other->series, &methods[j].series), methods[j].note);
-                end(to);
+                row(to, other->name, methods[j].subject, other->subject, other->n, &methods[j].series, other->bytes,
+                    ratio_of(&other->series, &methods[j].series), methods[j].note);
             }
     }
 }
 
 /* Writes each row alone, or compared with its peer. */
-static void store(writer *to, const bench_run *run)
+static void store(json_writer *to, const bench_run *run)
 {
     for (size_t i = 0; i < run->store_count; i++) {
-        const bench_store *row = &run->store[i], *peer = bench_store_find(run, row->name, row->peer);
-        if (!row->series.rounds)
+        const bench_store *each = &run->store[i], *peer = bench_store_find(run, each->name, each->peer);
+        if (!each->series.rounds)
             continue;
-        begin(to, row->name, row->subject, peer ? row->peer : NULL, row->n, &row->series, row->bytes,
-              peer ? ratio_of(&peer->series, &row->series) : -1, row->note);
-        end(to);
+        row(to, each->name, each->subject, peer ? each->peer : NULL, each->n, &each->series, each->bytes,
+            peer ? ratio_of(&peer->series, &each->series) : -1, each->note);
     }
 }
 
 /* ns_per_op is for the whole set, and so is bytes_per_op. */
-static void small(writer *to, const bench_run *run)
+static void small(json_writer *to, const bench_run *run)
 {
     for (size_t kind = 0; kind < BENCH_SMALL_KINDS; kind++)
         for (size_t size = 0; size < BENCH_SMALL_SIZES; size++) {
-            const bench_small *row = &run->small[kind][size];
-            if (!row->series.rounds)
+            const bench_small *each = &run->small[kind][size];
+            if (!each->series.rounds)
                 continue;
-            begin(to, "small set", row->kind, NULL, row->n, &row->series, row->bytes, -1,
+            begin(to, "small set", each->kind, NULL, each->n, &each->series, each->bytes, -1,
                   "create, add n URLs one at a time, close; grown from empty");
-            end(to);
+            json_close(to, '}');
         }
 }
 
-static void whole(writer *to, const bench_run *run)
+static void whole(json_writer *to, const bench_run *run)
 {
     for (size_t i = 0; i < BENCH_WHOLE_ROWS; i++) {
-        const bench_whole *row = &run->whole[i];
-        if (!row->series.rounds)
+        const bench_whole *each = &run->whole[i];
+        if (!each->series.rounds)
             continue;
-        begin(to, row->name, "fingerprint", NULL, row->n, &row->series, row->bytes, -1, "the whole set, in memory");
-        end(to);
+        row(to, each->name, "fingerprint", NULL, each->n, &each->series, each->bytes, -1, "the whole set, in memory");
     }
 }
 
 /* bytes_per_op is memory for each further URL. */
-static void frontier(writer *to, const bench_run *run)
+static void frontier(json_writer *to, const bench_run *run)
 {
     for (size_t i = 0; i < BENCH_FRONTIER_ROWS; i++) {
-        const bench_frontier *row = &run->frontier[i];
-        if (!row->name || row->why[0])
+        const bench_frontier *each = &run->frontier[i];
+        if (!each->name || each->why[0])
             continue;
-        begin(to, row->name, "vidi", NULL, row->n, &row->series, row->further < 0 ? 0 : row->further, -1,
+        begin(to, each->name, "vidi", NULL, each->n, &each->series, each->further < 0 ? 0 : each->further, -1,
               "append, sort to hosts and take out again, on disk, synchronous=FULL");
-        fprintf(to->file, ",\"waiting_ns\":%.1f,\"resident_bytes\":%.0f", row->waiting, row->resident);
-        end(to);
+        json_add_rounded(to, "waiting_ns", each->waiting, 6);
+        json_add_rounded(to, "resident_bytes", each->resident, 15);
+        json_close(to, '}');
     }
 }
 
 int bench_json(const bench_run *run, const char *path)
 {
-    writer to = {fopen(path, "w"), false};
-    if (!to.file)
+    FILE *file = fopen(path, "w");
+    json_writer to = {.put = put, .to = file};
+    if (!file)
         return -1;
+    json_open(&to, NULL, '[');
     for (size_t size = 0; size < run->size_count; size++) {
         for (size_t i = 0; i < run->subject_count; i++) {
             const bench_subject *subject = &run->subjects[i];
@@ -244,7 +219,8 @@ int bench_json(const bench_run *run, const char *path)
     small(&to, run);
     whole(&to, run);
     frontier(&to, run);
-    fprintf(to.file, to.begun ? "\n]\n" : "[]\n");
-    bool failed = ferror(to.file);
-    return fclose(to.file) || failed ? -1 : 0;
+    json_close(&to, ']');
+    put(file, "\n", 1);
+    bool failed = ferror(file);
+    return fclose(file) || failed ? -1 : 0;
 }
