@@ -196,6 +196,23 @@ bool cli_option_is_given(const cli_option *option, const void *values, const voi
     return memcmp(now + option->offset, before + option->offset, sizes[option->type]) != 0;
 }
 
+int cli_option_choose(const char *option, const char *word, const char *const *words, uint32_t *place)
+{
+    char list[160] = "";
+
+    for (*place = 0; words[*place]; ++*place) {
+        size_t used = strlen(list);
+        if (!word || strcmp(word, words[*place]) == 0)
+            return CLI_OK;
+        snprintf(list + used, sizeof list - used, "%s'%s'",
+                 used == 0           ? ""
+                 : words[*place + 1] ? ", "
+                                     : " or ",
+                 words[*place]);
+    }
+    return cli_error("--%s is %s, not '%s'", option, list, word);
+}
+
 /* A walk over the words of a command line; `at` is the current one. */
 typedef struct walk_state {
     const cli_command *command;

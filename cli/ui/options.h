@@ -65,6 +65,12 @@ int cli_options_parse(const cli_command *command, cli_words *words, void *values
 /* Returns true if the option was given. `defaults` is what *values was before the parsing. */
 bool cli_option_is_given(const cli_option *option, const void *values, const void *defaults);
 
+/*
+ * The place of a word in a list that ends with NULL; NULL stands for the first. CLI_OK, or CLI_ERROR with a message:
+ * "--invalid is 'keep', 'drop' or 'fail', not 'x'".
+ */
+int cli_option_choose(const char *option, const char *word, const char *const *words, uint32_t *place);
+
 /* Of the names that next() gives until NULL, the one nearest to `word` if it is near enough to be meant; or NULL. */
 const char *cli_nearest(const char *word, const char *(*next)(const void *context, size_t index), const void *context);
 

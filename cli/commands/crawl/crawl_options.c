@@ -15,6 +15,7 @@
 
 #include "commands/crawl/crawl.h"
 #include "pipeline/options/canon_options.h"
+#include "ui/options.h"
 
 #define MOST_SECONDS 1e9
 
@@ -43,14 +44,12 @@ static int read_times(crawl_options *into, const cli_crawl_options *options)
 
 static int read_scope(crawl_options *into, const char *word)
 {
-    static const char *const words[] = {[SCOPE_HOST] = "host", [SCOPE_SITE] = "site", [SCOPE_PREFIX] = "prefix"};
+    static const char *const words[] = {[SCOPE_HOST] = "host", [SCOPE_SITE] = "site", [SCOPE_PREFIX] = "prefix", NULL};
+    uint32_t place;
+    int status = cli_option_choose("scope", word, words, &place);
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!word || strcmp(words[i], word) == 0) {
-            into->reach = (scope_reach)i;
-            return CLI_OK;
-        }
-    return cli_error("--scope is 'host', 'site' or 'prefix', not '%s'", word);
+    into->reach = (scope_reach)place;
+    return status;
 }
 
 static void read_limits(crawl_options *into, const cli_crawl_options *options)

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ui/output.h"
+
 static bool is_stdin(const char *path)
 {
     return strcmp(path, "-") == 0;
@@ -209,6 +211,12 @@ void cli_input_raw(cli_input *in)
     in->looked = true;
 }
 
+static int too_large(const cli_input *in, size_t most)
+{
+    cli_number size;
+    return cli_error("%s is too large: it has more than %s", in->name, cli_human_bytes(&size, most));
+}
+
 /* Makes room for at least one more read. */
 static int grow(const cli_input *in, size_t most, char **bytes, size_t *room, size_t used)
 {
@@ -217,7 +225,7 @@ static int grow(const cli_input *in, size_t most, char **bytes, size_t *room, si
     if (*room - used >= LEAST)
         return CLI_OK;
     if (used > most)
-        return cli_error("%s is too large: it has more than %zu bytes", in->name, most);
+        return too_large(in, most);
     size_t more = *room ? 2 * *room : FIRST;
     char *moved = realloc(*bytes, more);
     if (!moved)
@@ -227,7 +235,7 @@ static int grow(const cli_input *in, size_t most, char **bytes, size_t *room, si
     return CLI_OK;
 }
 
-int cli_input_read_whole(const char *path, size_t most, char **bytes, size_t *len)
+int cli_input_read_whole(const char *path, size_t most, bool text, char **bytes, size_t *len)
 {
     cli_input in;
     size_t room = 0, got = 1;
@@ -235,7 +243,7 @@ int cli_input_read_whole(const char *path, size_t most, char **bytes, size_t *le
 
     *bytes = NULL;
     *len = 0;
-    in.any_bytes = true;
+    in.any_bytes = !text;
     while (status == CLI_OK && got > 0) {
         status = grow(&in, most, bytes, &room, *len);
         if (status == CLI_OK)
@@ -243,12 +251,14 @@ int cli_input_read_whole(const char *path, size_t most, char **bytes, size_t *le
         *len += status == CLI_OK ? got : 0;
     }
     if (status == CLI_OK && *len > most)
-        status = cli_error("%s is too large: it has more than %zu bytes", in.name, most);
+        status = too_large(&in, most);
     cli_input_close(&in);
-    if (status != CLI_OK) {
-        free(*bytes);
-        *bytes = NULL;
+    if (status == CLI_OK) {
+        (*bytes)[*len] = 0; /* the last read, which got nothing, had room */
+        return CLI_OK;
     }
+    free(*bytes);
+    *bytes = NULL;
     return status;
 }
 

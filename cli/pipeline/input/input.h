@@ -47,10 +47,11 @@ int cli_input_read(cli_input *in, char *bytes, size_t room, size_t *got);
 void cli_input_raw(cli_input *in);
 
 /*
- * Reads a whole file of any bytes into memory, unpacked; the caller frees *bytes. A file of more than `most` bytes is
- * an error. CLI_OK, or CLI_ERROR with a message that names the file.
+ * Reads a whole file into memory, unpacked; the caller frees *bytes, which a NUL follows. With `text`, a mark of UTF-8
+ * is skipped and UTF-16 is an error, as in cli_input_read. A file of more than `most` bytes is an error. CLI_OK, or
+ * CLI_ERROR with a message that names the file.
  */
-int cli_input_read_whole(const char *path, size_t most, char **bytes, size_t *len);
+int cli_input_read_whole(const char *path, size_t most, bool text, char **bytes, size_t *len);
 
 /* Returns true if the next bytes, or the end, can be read without waiting. */
 bool cli_input_ready(const cli_input *in);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ui/options.h"
 #include "vidi/url.h"
 
 int cli_base_check(const char *base)
@@ -21,13 +22,10 @@ int cli_base_check(const char *base)
 
 int cli_invalid_parse(const char *word, uint32_t *policy)
 {
-    static const char *const words[] = {"keep", "drop", "fail"};
+    static const char *const words[] = {
+        [VIDI_KEEP_INVALID] = "keep", [VIDI_DROP_INVALID] = "drop", [VIDI_FAIL_INVALID] = "fail", NULL};
 
-    *policy = VIDI_KEEP_INVALID;
-    for (; word && strcmp(word, words[*policy]) != 0; ++*policy)
-        if (*policy == VIDI_FAIL_INVALID)
-            return cli_error("--invalid is 'keep', 'drop' or 'fail', not '%s'", word);
-    return CLI_OK;
+    return cli_option_choose("invalid", word, words, policy);
 }
 
 const char *cli_canon_asked(const char *asked, const char *own, char room[CLI_CANON_ROOM])

@@ -13,6 +13,7 @@
 
 #include "pipeline/options/canon_options.h"
 #include "pipeline/state.h"
+#include "ui/options.h"
 #include "vidi/url.h"
 
 enum { PLANS = 64 };
@@ -60,30 +61,26 @@ static int check(const cli_set_options *options)
 /* --key as a canonical form; NULL: the default. */
 static int canon_of(const cli_set_options *options, const char **canon)
 {
-    *canon = options->canon;
-    if (!options->key || strcmp(options->key, "url") == 0)
-        return CLI_OK;
-    if (strcmp(options->key, "host") == 0)
-        *canon = "key=host";
-    else if (strcmp(options->key, "site") == 0)
-        *canon = "key=site";
-    else
-        return cli_error("--key is 'url', 'host' or 'site', not '%s'", options->key);
+    static const char *const words[] = {"url", "host", "site", NULL}, *const forms[] = {NULL, "key=host", "key=site"};
+    uint32_t place;
+
+    if (cli_option_choose("key", options->key, words, &place) != CLI_OK)
+        return CLI_ERROR;
+    *canon = place > 0 ? forms[place] : options->canon;
     return CLI_OK;
 }
 
 /* How the set is used, but for its memory: --sync and --invalid. */
 static int access_of(const cli_set_options *options, vidi_access *access)
 {
+    static const char *const words[] = {"everysec", "always", "never", NULL};
+    static const uint32_t policies[] = {VIDI_SYNC_EVERY_SECOND, VIDI_SYNC_ALWAYS, VIDI_SYNC_NEVER};
+    uint32_t place;
+
     access->flags = VIDI_MANUAL_COMMIT | (options->accepts ? VIDI_ACCEPT_DAMAGE : 0);
-    if (!options->sync || strcmp(options->sync, "everysec") == 0)
-        access->sync = VIDI_SYNC_EVERY_SECOND;
-    else if (strcmp(options->sync, "always") == 0)
-        access->sync = VIDI_SYNC_ALWAYS;
-    else if (strcmp(options->sync, "never") == 0)
-        access->sync = VIDI_SYNC_NEVER;
-    else
-        return cli_error("--sync is 'always', 'everysec' or 'never', not '%s'", options->sync);
+    if (cli_option_choose("sync", options->sync, words, &place) != CLI_OK)
+        return CLI_ERROR;
+    access->sync = policies[place];
     return cli_invalid_parse(options->invalid, &access->invalid);
 }
 

@@ -6,14 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/options.h"
+
 int cli_print_parse(const char *word, cli_print *what)
 {
-    static const char *const words[] = {"line", "url", "canonical", "verdict"};
+    static const char *const words[] = {[CLI_PRINT_LINE] = "line",
+                                        [CLI_PRINT_URL] = "url",
+                                        [CLI_PRINT_CANONICAL] = "canonical",
+                                        [CLI_PRINT_VERDICT] = "verdict",
+                                        NULL};
+    uint32_t place;
+    int status = cli_option_choose("print", word, words, &place);
 
-    for (*what = CLI_PRINT_LINE; word && *what < CLI_PRINT_NOTHING; ++*what)
-        if (strcmp(word, words[*what]) == 0)
-            return CLI_OK;
-    return word ? cli_error("--print is 'line', 'url', 'canonical' or 'verdict', not '%s'", word) : CLI_OK;
+    *what = (cli_print)place;
+    return status;
 }
 
 /* ---- lines on their way ---- */
