@@ -64,19 +64,19 @@ until [ -s "$dir/port" ]; do
 done
 url=http://127.0.0.1:$(cat "$dir/port")/
 
-say 'A crawler is built around it. Archive a small site on this machine, without pauses as it is our own:'
+say 'A crawler is built around it. Archive a small site on this machine, without pauses, because it is our own:'
 echo "$ vidi crawl --state crawl --allow-net loopback --delay 0 $url"
 vidi crawl --state "$dir/crawl" --allow-net loopback --delay 0 "$url"
 wc -c "$dir"/crawl/archive/* | sed "s,$dir/,,"
 
-say 'Are its links whole?'
+say 'Find its broken links:'
 echo "$ vidi crawl --check --quiet --allow-net loopback --delay 0 $url"
 vidi crawl --check --quiet --allow-net loopback --delay 0 "$url" || echo "(exit status $?)"
 exec 3>&-
 wait
 
 if ! command -v redis-server >/dev/null || [ ! -e build/redisvidi.so ]; then
-    say 'With redis-server installed, this would go on with the module for Redis and Valkey (docs/REDIS.md).'
+    say 'With redis-server installed, this demo would go on with the module for Redis and Valkey (docs/REDIS.md).'
     exit
 fi
 redis-server --port 0 --unixsocket "$dir/redis" --save '' --loadmodule "$PWD/build/redisvidi.so" >"$dir/redis.log" &

@@ -112,7 +112,7 @@ static const cli_option options_table[] = {
      "They are removed like URLs (a state may keep such lines), skipped, or end the run with an "
      "error.",
      0},
-    CLI_WRITE_OPTIONS(remove_options, write),
+    CLI_WRITE_OPTIONS(remove_options),
     CLI_STATS_OPTIONS(remove_options, NULL),
     {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Print no result and no warnings, only errors", NULL, 0},
     CLI_OPTIONS_END,

@@ -77,7 +77,7 @@ static const cli_option options_table[] = {
     {"error", 0, CLI_PROBABILITY, FIELD(error), "E", "Probability that a new URL is taken for seen [same]", NULL, 0},
     {"keep-previous", 0, CLI_FLAG, FIELD(keep_previous), NULL, "Keep the old epoch, for explicit lookups",
      "It takes space on disk and in memory until the next rotation.", 0},
-    CLI_WRITE_OPTIONS(rotate_options, write),
+    CLI_WRITE_OPTIONS(rotate_options),
     CLI_OPTIONS_END,
 };
 

@@ -47,7 +47,7 @@ int cli_slot_put(struct cli_job *job, cli_slot *slot);
 /* Stands in for put when no output has come for a while: commits what was delivered meanwhile. */
 int cli_slot_lull(struct cli_job *job);
 
-/* The first line of each file, if the user says that it is a header. That of the first file is printed. */
+/* Takes the first line of each file, if it is a header; prints that of the first file. `context` is the job. */
 int cli_slot_header(void *context, const char *file, vidi_str line);
 
 void cli_slot_free(cli_slot *slot);

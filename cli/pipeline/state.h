@@ -42,16 +42,17 @@ cli_damage cli_state_damage(const vidi_recovery *found);
 #define CLI_WAIT_SUMMARY "Wait while another process has the state locked"
 #define CLI_WAIT_DETAILS "Without this option, a state that another process is writing to is an error."
 
-/* How a command opens the state that it changes, and the rows of these options. `type` is the command's struct. */
+/*
+ * How a command opens the state that it changes, and the rows of these options. `type` is the command's struct, which
+ * has them as `write`.
+ */
 typedef struct cli_write_options {
     bool wait, accepts; /* --wait and --accept-damage */
 } cli_write_options;
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): a member's name */
-#define CLI_WRITE_OPTIONS(type, member)                                                                                \
-    CLI_FLAG_OPTION(type, member.wait, "wait", 0, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS),                                 \
-        CLI_FLAG_OPTION(type, member.accepts, "accept-damage", 0, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS)
-/* NOLINTEND(bugprone-macro-parentheses) */
+#define CLI_WRITE_OPTIONS(type)                                                                                        \
+    CLI_FLAG_OPTION(type, write.wait, "wait", 0, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS),                                  \
+        CLI_FLAG_OPTION(type, write.accepts, "accept-damage", 0, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS)
 
 /* Opens the set in the folder path to change it. Otherwise as cli_state_open. */
 int cli_state_open_to_write(vidi_set **set, const char *path, const cli_write_options *options, cli_opening how);
