@@ -35,7 +35,7 @@ void read_replies(connection *connection, size_t n);
 /* Sends a line and returns the bytes of its reply, ended with a 0 byte; valid until the next call. */
 const char *ask(connection *connection, const char *line);
 
-/* The number behind "name:" in what INFO answers; 0 if there is none. */
+/* The number after "name:" in what INFO answers; 0 if there is none. */
 double info_number(const char *info, const char *name);
 
 #endif

@@ -52,7 +52,7 @@ class Client:
 
 
 def ping(path, ending, results):
-    """Pings until told to end; hands over the longest time and the 99.9th percentile, in milliseconds."""
+    """Pings until the event is set; then results get the longest time and the 99.9th percentile, in milliseconds."""
     client, times = Client(path), []
     while not ending.is_set():
         begin = time.perf_counter()

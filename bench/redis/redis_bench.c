@@ -29,7 +29,7 @@ typedef struct subject {
     const char *make; /* makes the key; the number of URLs follows. NULL: it needs none */
     const char *make_tail;
     const char *command; /* the words before the items */
-    const char *tail;    /* a word behind the items, or NULL */
+    const char *tail;    /* a word after the items, or NULL */
     size_t items;        /* items a command */
     bool asks;           /* half of the URLs it asks for are there */
     bool is_base;        /* this is what "beyond" subtracts from all that have as many items */

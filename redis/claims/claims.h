@@ -3,7 +3,7 @@
  *
  * A claim is made before a page is fetched and removed when it has been dealt with. If its owner dies in between, its
  * deadline passes and somebody else takes it over; URL and payload are kept for that. The data structure knows neither
- * the server nor the clock: callers pass the time, and a replica that is told the same calls holds the same claims.
+ * the server nor the clock: callers pass the time, and a replica that makes the same calls holds the same claims.
  *
  * All times are Unix times in milliseconds. A claim whose deadline is not after `now` is expired. Its token works until
  * somebody takes the claim over: a slow worker whose page nobody else wanted loses nothing.
@@ -27,7 +27,7 @@ typedef struct claim claim;
 #define CLAIM_TIME_MOST INT64_C(1000000000000000) /* the latest time at which something may happen */
 #define CLAIM_DEADLINE_MOST (CLAIM_TIME_MOST + CLAIM_LEASE_MOST)
 
-/* What a claim says. */
+/* The contents of a claim. */
 typedef struct claim_terms {
     vidi_str key;     /* the form that the URL is compared by */
     vidi_str url;     /* as it was given */
@@ -48,7 +48,7 @@ int claims_copy(claims **copy, const claims *from, const vidi_allocator *allocat
 
 /* ---- asking ---- */
 
-/* Of all claims; NULL has none. */
+/* All three count every claim; NULL stands for no claims. */
 uint64_t claims_count(const claims *claims);
 uint64_t claims_expired(const claims *claims, int64_t now);
 double claims_loss(const claims *claims);

@@ -287,7 +287,7 @@ const command_entry bf_commands[] = {
      key_arguments},
     {"bf.debug", bf_debug, "readonly fast", 2, keys_read, "Describes each sub-filter of a Bloom filter.",
      "O(N) where N is the number of sub-filters", key_arguments},
-    {"bf.scandump", bf_scandump, "readonly fast", 3, keys_read, "Answers a chunk of a Bloom filter, to be saved.",
+    {"bf.scandump", bf_scandump, "readonly fast", 3, keys_read, "Returns a chunk of a Bloom filter, to be saved.",
      EACH_BYTE, scandump_arguments},
     {"bf.loadchunk", bf_loadchunk, "write deny-oom", 4, keys_insert, "Restores a chunk that BF.SCANDUMP answered.",
      EACH_BYTE, loadchunk_arguments},

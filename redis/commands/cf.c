@@ -344,7 +344,7 @@ const command_entry cf_commands[] = {
      key_arguments},
     {"cf.debug", cf_debug, "readonly fast", 2, keys_read, "Describes a cuckoo filter in a line.", "O(1)",
      key_arguments},
-    {"cf.scandump", cf_scandump, "readonly fast", 3, keys_read, "Answers a chunk of a cuckoo filter, to be saved.",
+    {"cf.scandump", cf_scandump, "readonly fast", 3, keys_read, "Returns a chunk of a cuckoo filter, to be saved.",
      EACH_BYTE, scandump_arguments},
     {"cf.loadchunk", cf_loadchunk, "write deny-oom", 4, keys_insert, "Restores a chunk that CF.SCANDUMP answered.",
      EACH_BYTE, loadchunk_arguments},

@@ -93,7 +93,7 @@ const command_entry claim_commands[] = {
     {"vidi.claims", command_claims, "readonly", -2, keys_read, "Counts and lists claims.",
      "O(log(C)) for the counts, O(log(C)) for each claim listed, of C in all", claims_arguments},
     {"vidi.hold", command_hold, "write", -8, keys_update,
-     "Internal: claims as a primary tells them to replicas and to the append-only file.",
+     "Internal: claims as a primary sends them to replicas and the append-only file.",
      "O(N*log(C)) for N claims and C in all", hold_arguments},
     {.name = NULL},
 };

@@ -12,7 +12,7 @@
 
 /* ---- COMMIT, RELEASE ---- */
 
-/* A command on tokens. */
+/* A COMMIT or RELEASE that is running. */
 typedef struct returning {
     server_context *ctx;
     value *value; /* NULL: there is no such key */
@@ -120,7 +120,7 @@ static void release_one(returning *with, server_string *token)
     accept(with, token, "released");
 }
 
-/* Takes what stands behind the tokens: [DROP | AT time-ms]. */
+/* Takes what follows the tokens: [DROP | AT time-ms]. */
 static bool parse_release(returning *with, server_string **argv, int argc)
 {
     int next = 3 + with->tokens;

@@ -1,8 +1,8 @@
 /*
- * VIDI.CLAIM, VIDI.RECLAIM and the internal VIDI.HOLD: how owners come by claims.
+ * VIDI.CLAIM, VIDI.RECLAIM and the internal VIDI.HOLD: how owners get claims.
  *
- * Replicas and the append-only file decide nothing. CLAIM and RECLAIM reach them as VIDI.HOLD, which says what the
- * claims are now, with their tokens and absolute deadlines.
+ * Replicas decide nothing. CLAIM and RECLAIM reach them and the append-only file as VIDI.HOLD, which lists the
+ * resulting claims with their tokens and absolute deadlines.
  */
 #include "claim_commands.h"
 #include "redis/claims/claims.h"
@@ -12,7 +12,7 @@
 
 enum { RECLAIM_MOST = 1000 }; /* claims that one RECLAIM hands out */
 
-/* ---- what replicas are told ---- */
+/* ---- what replicas get ---- */
 
 /* The claims that a command has made or passed on: token, URL and payload of each. */
 typedef struct holds {
@@ -81,7 +81,7 @@ typedef struct claiming {
     double odds; /* claim_odds, below 0 before it was needed */
 } claiming;
 
-/* Claims are made when the first of a value is; false if there is no memory, which was replied. */
+/* Creates the value's claims if it has none yet. False if there is no memory; then the error was replied. */
 static bool begin_claiming(claiming *with, size_t most)
 {
     value *value = with->value;
@@ -216,7 +216,7 @@ static void reply_reclaimed(server_context *ctx, const holds *holds)
     }
 }
 
-/* If something fails after some were handed out, the reply has those, and the next call says what is wrong. */
+/* If handing out fails midway, the reply lists the claims handed out so far; the next call reports the error. */
 static void reclaim_all(claiming *with, uint64_t count)
 {
     int result = 1;
@@ -268,7 +268,10 @@ int command_reclaim(server_context *ctx, server_string **argv, int argc)
 
 /* ---- HOLD ---- */
 
-/* One claim as it is to be. The loss of a claim that is there stays; that of another is what it costs here and now. */
+/*
+ * Makes one claim with these terms. If it replaces a claim, it keeps that claim's expected loss; otherwise its loss is
+ * what one more claim costs on this server now.
+ */
 static int hold_one(value *value, claim_terms *terms)
 {
     claim_key key;
@@ -297,7 +300,7 @@ static void reply_bad_hold(server_context *ctx, int error)
         reply_error(ctx, vidi_message());
 }
 
-/* Replies, and returns how many of the words were done: all, or those before the first error. */
+/* Replies, and returns how many of the words were processed: all, or those before the first error. */
 static int hold_all(server_context *ctx, value *value, claim_terms terms, server_string **triples, int count)
 {
     for (int i = 0; i < count; i += 3) {

@@ -63,8 +63,8 @@ void commands_register_free(server_context *ctx, const command_entry *table)
     for (; table->name; table++) {
         if (register_one(ctx, table))
             continue;
-        server.Log(ctx, "notice", "vidi leaves %s%s to the module that has it already", table->name,
-                   table == first ? " and its like" : "");
+        server.Log(ctx, "notice", "vidi does not register %s%s, because another module has it already", table->name,
+                   table == first ? " and the commands like it" : "");
         if (table == first)
             return;
     }

@@ -32,7 +32,7 @@ static bool parse_seconds(vidi_str text, int64_t *ms)
 
 /* ---- VIDI.ROTATE ---- */
 
-/* What VIDI.ROTATE was told about the next epoch. */
+/* What the command says about the next epoch. */
 typedef struct rotation {
     uint64_t capacity; /* 0: as the last count says */
     double error;      /* 0: as before */
@@ -201,8 +201,8 @@ static bool check_sources(server_context *ctx, server_string **sources, int coun
 }
 
 /*
- * A merge that runs out of memory halfway leaves a part of the source behind, so the limit is checked before it. A set
- * that grows needs at most what both hold now; others have their size already.
+ * A merge that runs out of memory midway would have added only a part of the source, so the limit is checked first. A
+ * set that grows needs at most what both hold now; the size of any other is fixed.
  */
 static int check_limit(const value *into, const value *from)
 {
@@ -316,7 +316,7 @@ static const server_argument merge_arguments[] = {
 
 const command_entry rotate_merge_commands[] = {
     {"vidi.rotate", rotate_command, "write deny-oom", -2, keys_update,
-     "Begins the next epoch and answers its number; the previous one is kept.", "O(1)", rotate_arguments},
+     "Begins the next epoch and returns its number; the previous one is kept.", "O(1)", rotate_arguments},
     {"vidi.hasprevious", has_previous, "readonly fast", 3, keys_read,
      "Looks a URL up in the previous epoch: 1 if it was not there, 0 if it was seen.", "O(1)", url_arguments},
     {"vidi.expireat", expire_at, "write fast", 3, keys_update,

@@ -180,7 +180,7 @@ static const server_argument load_arguments[] = {
 };
 
 const command_entry transfer_commands[] = {
-    {"vidi.dump", dump, "readonly", -3, keys_read, "Answers a piece of a set, and the cursor of the next one.",
+    {"vidi.dump", dump, "readonly", -3, keys_read, "Returns a piece of a set, and the cursor of the next one.",
      "O(N) where N is the size of the piece, 16 MiB at most", dump_arguments},
     {"vidi.load", load, "write deny-oom", -4, keys_insert,
      "Takes a piece of a set: 1 if more follow, 0 after the last.", "O(N) where N is the size of the piece",

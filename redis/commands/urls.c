@@ -148,7 +148,7 @@ static size_t reply_until_untried(server_context *ctx, const value *value, const
 
 /*
  * Runs a slice of a batch, replies an answer for each URL of it, and returns where the next slice begins. In sets that
- * reject what is not a URL, the library stops there (VIDI_INVALID), and so the slice ends behind it. After any other
+ * reject what is not a URL, the library stops there (VIDI_INVALID), and so the slice ends after it. After any other
  * error, URLs without an answer were not added, and the error stands in their places. These need not be the last ones:
  * the library may add in another order.
  */

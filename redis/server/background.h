@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Hands over a block that the server gave, and that takes this many bytes. */
+/* Hands over a block from the server's allocator, which takes this many bytes. */
 void background_free(void *block, size_t bytes);
 
-/* Wakes the thread up. To be called after the last of some blocks was handed over, or they may stay for long. */
+/* Wakes the thread up. Call it after handing over blocks; otherwise they may stay allocated for long. */
 void background_start(void);
 
 /* Bytes that were handed over and are not freed yet. */

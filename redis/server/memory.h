@@ -46,7 +46,7 @@ void memory_restore_limits(void);
 
 /*
  * For the time between the two, large blocks that this thread releases are freed in the background (background.h). They
- * do not count any more at once.
+ * stop counting at once.
  */
 void memory_free_in_background(void);
 void memory_free_at_once(void);

@@ -169,7 +169,7 @@ typedef struct server_command_info {
     const char *since;
     const server_history *history;
     const char *tips;
-    int arity; /* negative: at least so many, the command's name included */
+    int arity; /* negative: at least this many, the command's name included */
     const server_key_spec *keys;
     const server_argument *arguments;
 } server_command_info;

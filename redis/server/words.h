@@ -13,11 +13,11 @@
 /* The bytes of a string of the server, which live as long as the string. */
 vidi_str text_of(const server_string *text);
 
-/* Whether a text is this word, in whatever case. */
+/* Whether a text is this word, in upper or lower case. */
 bool word_is(vidi_str text, const char *word);
 
 /*
- * Notes that a command has option number `which`, below 32. False if it had it before. No option may be given twice:
+ * Records that option number `which`, below 32, was given. False if it was given before. No option may be given twice:
  * the server, a proxy and a client find keys by options, and must not find another one than the module does.
  */
 bool give_once(uint32_t *given, unsigned which);

@@ -17,15 +17,18 @@ typedef struct claim_key {
 } claim_key;
 
 /*
- * VIDI_OK, and claim_key_free is due; VIDI_INVALID if the set does not keep such lines (vidi_message() says why); or an
+ * VIDI_OK: call claim_key_free later; VIDI_INVALID if the set does not keep such lines (vidi_message() says why); or an
  * error.
  */
 int claim_key_make(claim_key *key, const value *value, vidi_str url);
-/* The key of a line that is not a URL, or is to be treated as none. claim_key_free is due. */
+/* The key of a line that is not a URL, or that the caller treats as one that is not. Call claim_key_free later. */
 void claim_key_as_given(claim_key *key, vidi_str line);
 void claim_key_free(claim_key *key);
 
-/* The odds that a URL which is told to be new had been taken for seen instead: what one more claim costs. */
+/*
+ * What one more claim costs: the odds p / (1 - p), where p is the probability that the set wrongly takes a new URL for
+ * seen.
+ */
 double claim_odds(const value *value);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * A list of the values whose previous epoch ends at a time. See expiry.h.
+ * A list of the values whose previous epoch is dropped at a given time. See expiry.h.
  *
  * Only sets that were rotated are in it, so it is short and need not be sorted. The server may free values in a thread
  * of its own (UNLINK, FLUSHALL ASYNC), hence the lock.

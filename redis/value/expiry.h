@@ -1,5 +1,5 @@
 /*
- * Previous epochs that end at a time.
+ * Previous epochs that are dropped at a given time.
  *
  * VIDI.ROTATE keeps the last epoch, which takes as much memory as it did before, and VIDI.EXPIREAT says until when.
  * Every server, primary or replica, drops it by its own clock: the time is replicated, the dropping is not. That cannot

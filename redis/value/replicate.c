@@ -7,7 +7,7 @@
 
 static bool somebody_listens = true;
 
-/* A server that has, or had, replicas keeps what it told them in its backlog. */
+/* A server that has, or had, replicas keeps what it sent them in its backlog. */
 static bool has_backlog(server_context *ctx)
 {
     int error = 0;
@@ -26,8 +26,8 @@ void replicate_expect_listeners(void)
 
 void replicate_look_around(server_context *ctx)
 {
-    bool told = server.GetContextFlags(ctx) & (SERVER_FLAG_AOF | SERVER_FLAG_REPLICA);
-    somebody_listens = told || has_backlog(ctx);
+    bool known = server.GetContextFlags(ctx) & (SERVER_FLAG_AOF | SERVER_FLAG_REPLICA);
+    somebody_listens = known || has_backlog(ctx);
 }
 
 /* ---- commands ---- */

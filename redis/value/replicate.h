@@ -1,10 +1,10 @@
 /*
- * What replicas and the append-only file are told: VIDI.* commands only, whatever the client sent, and only what
- * changed something. A command that fails replicates nothing but what it has done.
+ * What is sent to replicas and the append-only file: VIDI.* commands only, whatever the client sent, and only changes.
+ * A command that fails midway replicates what it has changed until then.
  *
  * Making a VIDI.* command out of a BF.ADD takes the server a quarter of a microsecond, even if nobody listens. So as
- * long as nobody does, the client's command is handed on as it is, which the server drops at once. Should somebody have
- * begun to listen this very moment, a replica gets BF.ADD and does the same with it.
+ * long as nobody does, the client's command is handed on as it is, which the server drops at once. If somebody begins
+ * to listen at that very moment, a replica gets BF.ADD, which has the same effect there.
  */
 #ifndef REDIS_REPLICATE_H
 #define REDIS_REPLICATE_H
@@ -25,8 +25,8 @@ void replicate_look_around(server_context *ctx);
 void replicate_reserve(server_context *ctx, server_string *name, const settings *settings);
 
 /*
- * What a command has added: of items[i], verdicts[i] tells. New ones alone, or all that were stored if the kind counts.
- * True if there was anything. `verbatim`: the command is VIDI.ADD or VIDI.MADD with just these items.
+ * Replicates the items that a command has stored: items[i] if verdicts[i] is VIDI_NEW, or VIDI_SEEN in a kind that
+ * counts. True if there were any. `verbatim`: the command is VIDI.ADD or VIDI.MADD with just these items.
  */
 bool replicate_adds(server_context *ctx, server_string *name, const value *value, server_string **items, size_t n,
                     const uint8_t *verdicts, bool verbatim);

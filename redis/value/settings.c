@@ -386,7 +386,7 @@ static const char *resolve_lost(settings *settings)
     if (vidi_plan(&want, &plan, &count) != VIDI_OK)
         return vidi_message();
     if (count == 0)
-        return "no set loses so few pages";
+        return "no set loses that few pages";
     snprintf(settings->params, sizeof settings->params, "%s", plan.params);
     settings->error = plan.error;
     settings->lost = 0;

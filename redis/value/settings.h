@@ -7,7 +7,7 @@
  *     for servers  [ROLE URLS|BF|CF] [EXPANSION n] [BUCKETSIZE n] [MAXITERATIONS n] [DELETED n] [MERGED n]
  *                  [UNTIL ms] [AWAITS n:n:n:n:n:n]
  *
- * Words are not case-sensitive. Everything that is not said keeps its default.
+ * Words are not case-sensitive. Options that are left out keep their defaults.
  */
 #ifndef REDIS_SETTINGS_H
 #define REDIS_SETTINGS_H
@@ -25,7 +25,7 @@ typedef enum value_role { ROLE_URLS = 1, ROLE_BF = 2, ROLE_CF = 4 } value_role;
 #define TRAITS                                                                                                         \
     value_role role;                                                                                                   \
     uint32_t invalid;        /* vidi_invalid_policy */                                                                 \
-    uint64_t capacity;       /* as asked for; 0: unknown */                                                            \
+    uint64_t capacity;       /* as requested; 0: unknown */                                                            \
     double error;            /* 0: the default */                                                                      \
     uint64_t max_memory;     /* 0: none */                                                                             \
     uint32_t expansion;      /* BF and CF: how much larger the next filter is; 0: it does not scale */                 \
@@ -46,7 +46,7 @@ typedef struct settings {
     char kind[24];                 /* empty: the default */
     char params[VIDI_PARAMS_ROOM]; /* "name=value,name=value" */
     char canon[160];               /* empty: the default */
-    double lost;            /* pages that may be lost; settings_resolve turns it into an error rate. 0: not said */
+    double lost;            /* pages that may be lost; settings_resolve turns it into an error rate. 0: not given */
     uint64_t deleted;       /* CF: items deleted so far */
     uint64_t merged;        /* sets that store every add: items that came by merging, which their counters leave out */
     int64_t previous_until; /* Unix time in ms at which the previous epoch is dropped; 0: it stays */
@@ -54,7 +54,7 @@ typedef struct settings {
     vidi_arrival arrival;   /* the same as the library knows it; size 0: the set is complete */
     bool has_key;
     unsigned char key[VIDI_KEY_BYTES];
-    server_string *like; /* name of another key, to be made like; belongs to the command. NULL: none */
+    server_string *like; /* the key whose set this one is made like; belongs to the command. NULL: none */
     uint32_t given;      /* the words that were taken, for give_once */
 } settings;
 

@@ -17,7 +17,7 @@
 
 typedef struct claims claims;
 
-/* Of a value that was saved while its pieces were still coming: which one comes next. */
+/* Where to continue a value that was saved before all of its pieces had arrived. */
 typedef struct saved_arrival {
     uint64_t position;
     vidi_arrival arrival;
@@ -32,8 +32,8 @@ typedef struct value {
     expiry_link expiry;
     uint64_t deleted;     /* CF.INFO: items deleted */
     uint64_t merged;      /* items that came by merging, in sets that store every add */
-    uint64_t position;    /* what VIDI.LOAD expects next while the set comes in pieces; 0: it is complete */
-    saved_arrival *saved; /* to go on from when everything that was saved is loaded; NULL: nothing */
+    uint64_t position;    /* of the piece that VIDI.LOAD expects next; 0: the set is complete */
+    saved_arrival *saved; /* where to continue when everything that was saved is loaded; or NULL */
     uint64_t items;       /* items stored, for values that have a limit of them or store every add */
     uint64_t most_items;  /* that limit: a filter that does not scale. 0: none */
     bool counts;          /* the kind stores every add, also of what is there already */
@@ -75,7 +75,7 @@ settings value_settings(const value *value);
 /* Puts a value at a key that is absent. */
 bool value_put(server_context *ctx, server_string *name, value *value);
 
-/* How the library is to use a set of this value; for vidi_read, vidi_piece_read and vidi_copy. */
+/* How the library uses a set of this value: for vidi_read, vidi_piece_read and vidi_copy. */
 void value_access(value *value, vidi_access *access);
 
 /* The buckets of a cuckoo filter of RedisBloom with this capacity: a power of two. */
@@ -107,7 +107,7 @@ static inline bool value_stored(const value *value, uint8_t verdict)
 
 /*
  * vidi_has, vidi_has_batch, vidi_has_previous and vidi_count. They need memory for a moment, for a long URL or a large
- * batch, and get it also if the value has reached its limit.
+ * batch, and get it even if the value has reached its limit.
  */
 int value_has(const value *value, vidi_str item);
 int value_has_batch(const value *value, const vidi_str *items, size_t n, uint8_t *verdicts);
