@@ -172,9 +172,9 @@ int lab_salts(const lab_config *config, const lab_settings *settings, uint64_t r
     return count;
 }
 
-static size_t value_at(const values *of, uint64_t at, unsigned slot)
+static size_t value_at(const values *values, uint64_t at, unsigned slot)
 {
-    return (size_t)(at / GROUP * GROUP * of->slots + slot * GROUP + at % GROUP);
+    return (size_t)(at / GROUP * GROUP * values->slots + slot * GROUP + at % GROUP);
 }
 
 static vidi_str url_at(const lab_bench *bench, uint64_t index)

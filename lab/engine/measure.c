@@ -14,9 +14,9 @@ typedef struct measurement {
 
 static int begin(void *context, void **own)
 {
-    const measurement *of = context;
+    const measurement *measurement = context;
     lab_bench *bench;
-    int code = lab_bench_make(&bench, of->plan, &of->results->settings);
+    int code = lab_bench_make(&bench, measurement->plan, &measurement->results->settings);
     *own = bench;
     return code;
 }

@@ -135,10 +135,10 @@ static int measure_by_page(const lab_settings *settings, uint64_t run, double *n
 /* A figure of a whole crawl: classes by depth divide all pages. */
 static lab_graph_sum all_pages(const lab_numbers *all, size_t block, size_t column)
 {
-    lab_graph_sum of = {.all = all};
+    lab_graph_sum sum = {.all = all};
     for (size_t i = 0; i < CLASSES && classes[i].sort == BY_DEPTH; i++)
-        of.sum += lab_graph_sum_of(all, block * CLASSES + i, column).sum;
-    return of;
+        sum.sum += lab_graph_sum_of(all, block * CLASSES + i, column).sum;
+    return sum;
 }
 
 static void judge_by_page(const lab_cell *cell, lab_entry *entry)

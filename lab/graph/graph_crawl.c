@@ -46,14 +46,14 @@ typedef struct crawling {
 } crawling;
 
 /* Acts on the set's answer about a page that a link at this depth leads to. */
-static int take_answer(const crawling *of, uint32_t page, uint32_t depth, bool seen)
+static int take_answer(const crawling *crawling, uint32_t page, uint32_t depth, bool seen)
 {
-    lab_crawl *crawl = of->crawl;
+    lab_crawl *crawl = crawling->crawl;
     if (crawl->position[page] != LAB_NEVER_MET) {
         if (!seen)
             return lab_fail(VIDI_EDAMAGED, "the set forgot a page that it was given before");
         if (!crawl->lost[page])
-            lab_frontier_again(of->frontier, page);
+            lab_frontier_again(crawling->frontier, page);
         return VIDI_OK;
     }
     crawl->met[crawl->met_count] = page;
@@ -62,53 +62,53 @@ static int take_answer(const crawling *of, uint32_t page, uint32_t depth, bool s
     crawl->lost[page] = seen;
     crawl->lost_count += seen;
     if (!seen)
-        lab_frontier_push(of->frontier, page);
+        lab_frontier_push(crawling->frontier, page);
     return VIDI_OK;
 }
 
-static int follow_links(const crawling *of, const uint32_t *pages, uint64_t count, uint32_t depth)
+static int follow_links(const crawling *crawling, const uint32_t *pages, uint64_t count, uint32_t depth)
 {
     vidi_str urls[BATCH];
     uint8_t verdicts[BATCH];
-    of->crawl->asked += count;
+    crawling->crawl->asked += count;
     for (uint64_t done = 0; done < count; done += BATCH) {
         size_t some = count - done < BATCH ? (size_t)(count - done) : BATCH;
         for (size_t i = 0; i < some; i++)
-            urls[i] = of->graph->texts.urls[pages[done + i]];
-        if (of->set)
-            LAB_TRY(vidi_add_batch(of->set, urls, some, verdicts, NULL));
+            urls[i] = crawling->graph->texts.urls[pages[done + i]];
+        if (crawling->set)
+            LAB_TRY(vidi_add_batch(crawling->set, urls, some, verdicts, NULL));
         for (size_t i = 0; i < some; i++) {
             uint32_t page = pages[done + i];
-            bool seen = of->set ? verdicts[i] == VIDI_SEEN : of->crawl->position[page] != LAB_NEVER_MET;
-            LAB_TRY(take_answer(of, page, depth, seen));
+            bool seen = crawling->set ? verdicts[i] == VIDI_SEEN : crawling->crawl->position[page] != LAB_NEVER_MET;
+            LAB_TRY(take_answer(crawling, page, depth, seen));
         }
     }
     return VIDI_OK;
 }
 
-static int crawl_all(const crawling *of)
+static int crawl_all(const crawling *crawling)
 {
-    const lab_graph *graph = of->graph;
+    const lab_graph *graph = crawling->graph;
     uint32_t page, given = graph->at_once;
-    LAB_TRY(follow_links(of, graph->seeds, given, 0));
+    LAB_TRY(follow_links(crawling, graph->seeds, given, 0));
     for (;;) {
-        while (lab_frontier_pop(of->frontier, &page))
-            LAB_TRY(follow_links(of, graph->to + graph->first[page], graph->first[page + 1] - graph->first[page],
-                                 of->crawl->depth[page] + 1));
+        while (lab_frontier_pop(crawling->frontier, &page))
+            LAB_TRY(follow_links(crawling, graph->to + graph->first[page], graph->first[page + 1] - graph->first[page],
+                                 crawling->crawl->depth[page] + 1));
         if (given >= graph->seed_count)
             return VIDI_OK;
-        LAB_TRY(follow_links(of, graph->seeds + given++, 1, 0));
+        LAB_TRY(follow_links(crawling, graph->seeds + given++, 1, 0));
     }
 }
 
 int lab_crawl_run(lab_crawl *crawl, const lab_graph *graph, lab_order order, vidi_set *set)
 {
-    crawling of = {.crawl = crawl, .graph = graph, .set = set};
+    crawling crawling = {.crawl = crawl, .graph = graph, .set = set};
     LAB_TRY(make_crawl(crawl, graph));
-    int code = lab_frontier_make(&of.frontier, graph, order);
+    int code = lab_frontier_make(&crawling.frontier, graph, order);
     if (code == VIDI_OK)
-        code = crawl_all(&of);
-    lab_frontier_free(of.frontier);
+        code = crawl_all(&crawling);
+    lab_frontier_free(crawling.frontier);
     return code;
 }
 

@@ -12,36 +12,36 @@
 lab_graph_sum lab_graph_sum_of(const lab_numbers *all, size_t row, size_t column)
 {
     size_t columns = lab_study_columns(all->study), cells = lab_study_rows(all->study) * columns;
-    lab_graph_sum of = {.all = all, .cell = row * columns + column};
+    lab_graph_sum sum = {.all = all, .cell = row * columns + column};
     for (uint64_t run = 0; run < all->settings.runs; run++)
-        of.sum += all->numbers[run * cells + of.cell];
-    return of;
+        sum.sum += all->numbers[run * cells + sum.cell];
+    return sum;
 }
 
 /* The part of the sum that a run contributes. */
-static double part_of(const lab_graph_sum *of, uint64_t run)
+static double part_of(const lab_graph_sum *sum, uint64_t run)
 {
-    size_t cells = lab_study_rows(of->all->study) * lab_study_columns(of->all->study);
-    return of->all->numbers[run * cells + of->cell] / of->sum;
+    size_t cells = lab_study_rows(sum->all->study) * lab_study_columns(sum->all->study);
+    return sum->all->numbers[run * cells + sum->cell] / sum->sum;
 }
 
 void lab_graph_quotient(lab_entry *entry, const lab_graph_sum *over, const lab_graph_sum *under)
 {
     double squares = 0, runs = (double)entry->runs, quotient = 1;
-    for (const lab_graph_sum *of = over; of->all; of++)
-        quotient *= of->sum;
-    for (const lab_graph_sum *of = under; of->all; of++)
-        quotient = of->sum > 0 ? quotient / of->sum : (double)NAN;
+    for (const lab_graph_sum *sum = over; sum->all; sum++)
+        quotient *= sum->sum;
+    for (const lab_graph_sum *sum = under; sum->all; sum++)
+        quotient = sum->sum > 0 ? quotient / sum->sum : (double)NAN;
     if (!isfinite(quotient)) {
         lab_graph_hide(entry);
         return;
     }
     for (uint64_t run = 0; run < entry->runs && quotient > 0; run++) {
         double q = 0;
-        for (const lab_graph_sum *of = over; of->all; of++)
-            q += part_of(of, run);
-        for (const lab_graph_sum *of = under; of->all; of++)
-            q -= part_of(of, run);
+        for (const lab_graph_sum *sum = over; sum->all; sum++)
+            q += part_of(sum, run);
+        for (const lab_graph_sum *sum = under; sum->all; sum++)
+            q -= part_of(sum, run);
         squares += q * q;
     }
     double spread = runs > 1 ? LAB_INTERVAL_Z * quotient * sqrt(squares * runs / (runs - 1)) : 0;

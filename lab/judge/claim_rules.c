@@ -219,11 +219,12 @@ typedef struct contestants {
     operand a[LAB_CONTEST_PAIRS], b[LAB_CONTEST_PAIRS];
 } contestants;
 
-static void add_contestants(const lab_judgement *judgement, lab_contest *contest, contestants *of, const pair *pair)
+static void add_contestants(const lab_judgement *judgement, lab_contest *contest, contestants *contestants,
+                            const pair *pair)
 {
     size_t count = pair_count(judgement, pair);
     for (size_t i = 0; i < count && contest->count < LAB_CONTEST_PAIRS; i++) {
-        operand *a = &of->a[contest->count], *b = &of->b[contest->count];
+        operand *a = &contestants->a[contest->count], *b = &contestants->b[contest->count];
         if (operand_find(judgement, &pair->a, i, a) && operand_find(judgement, &pair->b, i, b) &&
             !isnan(a->entry.measured + b->entry.measured))
             lab_contest_add(contest, &a->entry, &b->entry, b->name.study);
@@ -233,13 +234,13 @@ static void add_contestants(const lab_judgement *judgement, lab_contest *contest
 static void hold_contest(const lab_judgement *judgement, const test *test, lab_test_result *result)
 {
     lab_contest *contest = &result->contest;
-    contestants *of = calloc(1, sizeof *of);
-    for (size_t i = 0; i < test->count && of; i++) {
+    contestants *contestants = calloc(1, sizeof *contestants);
+    for (size_t i = 0; i < test->count && contestants; i++) {
         result->pairs += pair_count(judgement, &test->pairs[i]);
-        add_contestants(judgement, contest, of, &test->pairs[i]);
+        add_contestants(judgement, contest, contestants, &test->pairs[i]);
     }
     lab_contest_judge(contest, test->margin);
-    free(of);
+    free(contestants);
     if (contest->equal)
         note(result, '+');
     if (contest->above + contest->below)

@@ -64,12 +64,12 @@ double lab_poisson_above(double mean, double count)
 }
 
 /* The mean at which a probability, which rises or falls with the mean, equals `tail`. */
-static double find_mean(double (*of)(double mean, double count), double count, double tail, bool rises)
+static double find_mean(double (*probability)(double mean, double count), double count, double tail, bool rises)
 {
     double low = 0, high = 2 * count + 100;
     for (int i = 0; i < 200; i++) {
         double middle = (low + high) / 2;
-        if ((of(middle, count) < tail) == rises)
+        if ((probability(middle, count) < tail) == rises)
             low = middle;
         else
             high = middle;

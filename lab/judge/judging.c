@@ -131,14 +131,14 @@ static raw_cell find_raw(const lab_book *book, const lab_cell_name *name)
 
 lab_ratio lab_ratio_of_times(const lab_book *book, const lab_cell_name *cell, const lab_cell_name *base)
 {
-    raw_cell of = find_raw(book, cell), to = base ? find_raw(book, base) : of;
+    raw_cell raw = find_raw(book, cell), to = base ? find_raw(book, base) : raw;
     lab_ratio ratio = {(double)NAN, 0, INFINITY, false};
-    size_t runs = of.runs < to.runs ? of.runs : to.runs;
+    size_t runs = raw.runs < to.runs ? raw.runs : to.runs;
     double *numbers = runs > 0 ? malloc(2 * runs * sizeof *numbers) : NULL;
     if (!numbers)
         return ratio;
     for (size_t run = 0; run < runs; run++) {
-        numbers[run] = of.first[run * of.step];
+        numbers[run] = raw.first[run * raw.step];
         numbers[runs + run] = base ? to.first[run * to.step] : 1;
     }
     ratio = lab_ratio_of_pairs(numbers, numbers + runs, runs);

@@ -61,13 +61,13 @@ static uint64_t until_full(uint64_t capacity, lab_stage stage)
  * A stage also ends when its own rate reaches its share, which happens when it is small, because the fill of few bits
  * varies much. Returns the mean of a normal variable that is cut off at `most`.
  */
-static double cut_off(lab_chance of, double most)
+static double cut_off(lab_chance chance, double most)
 {
-    if (!(of.variance > 0))
-        return fmin(of.mean, most);
-    double spread = sqrt(of.variance), d = (most - of.mean) / spread;
+    if (!(chance.variance > 0))
+        return fmin(chance.mean, most);
+    double spread = sqrt(chance.variance), d = (most - chance.mean) / spread;
     double density = exp(-d * d / 2) / sqrt(2 * M_PI), above = erfc(d / sqrt(2)) / 2;
-    return of.mean - spread * (density - d * above);
+    return chance.mean - spread * (density - d * above);
 }
 
 typedef struct step {

@@ -80,37 +80,38 @@ typedef struct sharing {
     double m, marks[MARKS];
 } sharing;
 
-static double marks_in(const sharing *of, unsigned set)
+static double marks_in(const sharing *sharing, unsigned set)
 {
     double sum = 0;
     for (unsigned i = 0; i < MARKS; i++)
-        sum += set >> i & 1 ? of->marks[i] : 0;
+        sum += set >> i & 1 ? sharing->marks[i] : 0;
     return sum;
 }
 
-static double zero_share(const sharing *of, unsigned set)
+static double zero_share(const sharing *sharing, unsigned set)
 {
-    return exp(marks_in(of, set) * log1p(-1 / of->m));
+    return exp(marks_in(sharing, set) * log1p(-1 / sharing->m));
 }
 
-static double covariance(const sharing *of, unsigned u, unsigned v)
+static double covariance(const sharing *sharing, unsigned u, unsigned v)
 {
-    double apart = zero_share(of, u) * zero_share(of, v);
-    double two_places = exp(marks_in(of, u & v) * log1p(-2 / of->m)) * zero_share(of, u ^ v);
-    return (zero_share(of, u | v) - apart + (of->m - 1) * (two_places - apart)) / of->m;
+    double apart = zero_share(sharing, u) * zero_share(sharing, v);
+    double two_places = exp(marks_in(sharing, u & v) * log1p(-2 / sharing->m)) * zero_share(sharing, u ^ v);
+    return (zero_share(sharing, u | v) - apart + (sharing->m - 1) * (two_places - apart)) / sharing->m;
 }
 
 static lab_theory full_and_sharing(double n, double m, double k, double shared)
 {
     static const unsigned sets[ZEROS] = {1 | 2, 1 | 4, 1 | 2 | 4}; /* zero in the first, in the second, in both */
-    sharing of = {m, {shared * n, (k - shared) * n, (k - shared) * n}};
-    double fill = 1 - zero_share(&of, sets[0]), both = 1 - 2 * zero_share(&of, sets[0]) + zero_share(&of, sets[2]);
+    sharing sharing = {m, {shared * n, (k - shared) * n, (k - shared) * n}};
+    double fill = 1 - zero_share(&sharing, sets[0]),
+           both = 1 - 2 * zero_share(&sharing, sets[0]) + zero_share(&sharing, sets[2]);
     double mean = pow(both, shared) * pow(fill, 2 * (k - shared)), spread = 0;
     double of_both = mean * shared / both, of_one = -of_both - mean * (k - shared) / fill;
     double slopes[ZEROS] = {of_one, of_one, of_both};
     for (unsigned i = 0; i < ZEROS; i++)
         for (unsigned j = 0; j < ZEROS; j++)
-            spread += slopes[i] * slopes[j] * covariance(&of, sets[i], sets[j]);
+            spread += slopes[i] * slopes[j] * covariance(&sharing, sets[i], sets[j]);
     return (lab_theory){n * mean, n * mean * (1 - mean) + n * (n - 1) * spread, n};
 }
 
@@ -121,46 +122,46 @@ typedef struct filling {
 } filling;
 
 /* Adds the terms of URL i, multiplied by `times`. */
-static void add_term(const filling *of, double i, double times, lab_theory *sum)
+static void add_term(const filling *filling, double i, double times, lab_theory *sum)
 {
-    lab_fill f = lab_fill_after(of->k * i, of->m);
+    lab_fill f = lab_fill_after(filling->k * i, filling->m);
     if (!(f.mean > 0))
         return;
-    double p = pow(lab_fill_power(f, of->k), of->filters);
-    double later = of->last - p;
+    double p = pow(lab_fill_power(f, filling->k), filling->filters);
+    double later = filling->last - p;
     sum->mean += times * p;
     sum->variance +=
-        times * (p * (1 - p) - 2 * p * later + later * later * f.mean / ((1 - f.mean) * of->k * of->filters));
+        times * (p * (1 - p) - 2 * p * later + later * later * f.mean / ((1 - f.mean) * filling->k * filling->filters));
 }
 
 static lab_theory filling_up(double n, double m, double k, double filters)
 {
-    filling of = {m, k, filters, pow(lab_fill_after(k * n, m).mean, k * filters)};
+    filling filling = {m, k, filters, pow(lab_fill_after(k * n, m).mean, k * filters)};
     lab_theory sum = {.asked = n};
     if (n <= SUM_TERMS) {
         for (double i = 0; i < n; i++)
-            add_term(&of, i, 1, &sum);
+            add_term(&filling, i, 1, &sum);
         return sum;
     }
     /* The sum of n terms is nearly the integral from -1/2 to n - 1/2: Gauss's rule with three points in each piece. */
     const double point = 0.774596669241483377, piece = n / SUM_PIECES;
     for (int i = 0; i < SUM_PIECES; i++) {
         double middle = (i + 0.5) * piece - 0.5;
-        add_term(&of, middle - point * piece / 2, piece * 5 / 18, &sum);
-        add_term(&of, middle, piece * 8 / 18, &sum);
-        add_term(&of, middle + point * piece / 2, piece * 5 / 18, &sum);
+        add_term(&filling, middle - point * piece / 2, piece * 5 / 18, &sum);
+        add_term(&filling, middle, piece * 8 / 18, &sum);
+        add_term(&filling, middle + point * piece / 2, piece * 5 / 18, &sum);
     }
     return sum;
 }
 
 /* For given sizes the intersection is hypergeometric; the sizes vary as well. */
-lab_theory lab_meeting_theory(lab_theory a, lab_theory b, double of)
+lab_theory lab_meeting_theory(lab_theory a, lab_theory b, double all)
 {
-    double share_a = a.mean / of, share_b = b.mean / of;
+    double share_a = a.mean / all, share_b = b.mean / all;
     return (lab_theory){
         .mean = a.mean * share_b,
-        .variance = a.mean * share_b * (1 - share_a) * (1 - share_b) * of / (of - 1) + share_b * share_b * a.variance +
-                    share_a * share_a * b.variance,
+        .variance = a.mean * share_b * (1 - share_a) * (1 - share_b) * all / (all - 1) +
+                    share_b * share_b * a.variance + share_a * share_a * b.variance,
         .asked = a.asked,
     };
 }

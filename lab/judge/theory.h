@@ -23,8 +23,8 @@ double lab_bits(double urls, double k, double multiplier);
 lab_theory lab_filter_theory(uint64_t urls, double m, unsigned k, unsigned filters);
 lab_theory lab_filling_theory(uint64_t urls, double m, unsigned k, unsigned filters);
 
-/* The size of the intersection of two random subsets of `of` URLs, whose sizes have these means and variances. */
-lab_theory lab_meeting_theory(lab_theory a, lab_theory b, double of);
+/* The size of the intersection of two random subsets of `all` URLs, whose sizes have these means and variances. */
+lab_theory lab_meeting_theory(lab_theory a, lab_theory b, double all);
 
 /* The share of m bits that is set after `marks` random bits were set: mean, variance, and mean of its k-th power. */
 typedef struct lab_fill {

@@ -59,18 +59,18 @@ static void free_two(two *made)
 }
 
 /* Makes the first crawl, then the second. */
-static int crawl(two *of, const lab_settings *settings, uint64_t run, bool other_order)
+static int crawl(two *two, const lab_settings *settings, uint64_t run, bool other_order)
 {
-    uint64_t n = of->texts.count;
+    uint64_t n = two->texts.count;
     LAB_OWN(lab_close) vidi_set *set = NULL;
     vidi_options next = VIDI_OPTIONS_INIT;
     next.capacity = n;
     LAB_TRY(lab_set_make(&set, settings, run, "classic", PARAMS, n));
-    LAB_TRY(vidi_add_batch(set, of->texts.urls, n, of->verdicts[0], NULL));
+    LAB_TRY(vidi_add_batch(set, two->texts.urls, n, two->verdicts[0], NULL));
     LAB_TRY(vidi_rotate(set, &next));
     for (uint64_t i = 0; i < n; i++)
-        of->queue[i] = of->texts.urls[other_order ? of->order[i] : i];
-    return vidi_add_batch(set, of->queue, n, of->verdicts[1 + other_order], NULL);
+        two->queue[i] = two->texts.urls[other_order ? two->order[i] : i];
+    return vidi_add_batch(set, two->queue, n, two->verdicts[1 + other_order], NULL);
 }
 
 static uint64_t tenth_of(uint64_t i, uint64_t n)
@@ -81,19 +81,20 @@ static uint64_t tenth_of(uint64_t i, uint64_t n)
     return tenth;
 }
 
-static void count(const two *of, double *numbers)
+static void count(const two *two, double *numbers)
 {
-    uint64_t n = of->texts.count;
+    uint64_t n = two->texts.count;
     for (size_t i = 0; i < (size_t)LAB_TENTHS * COLUMNS; i++)
         numbers[i] = 0;
     for (uint64_t i = 0; i < n; i++) {
-        bool first = of->verdicts[0][i] == VIDI_SEEN;
+        bool first = two->verdicts[0][i] == VIDI_SEEN;
         numbers[tenth_of(i, n) * COLUMNS] += first;
-        numbers[tenth_of(i, n) * COLUMNS + 1] += first && of->verdicts[1][i] == VIDI_SEEN;
+        numbers[tenth_of(i, n) * COLUMNS + 1] += first && two->verdicts[1][i] == VIDI_SEEN;
     }
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t url = of->order[i];
-        numbers[tenth_of(url, n) * COLUMNS + 2] += of->verdicts[0][url] == VIDI_SEEN && of->verdicts[2][i] == VIDI_SEEN;
+        uint64_t url = two->order[i];
+        numbers[tenth_of(url, n) * COLUMNS + 2] +=
+            two->verdicts[0][url] == VIDI_SEEN && two->verdicts[2][i] == VIDI_SEEN;
     }
 }
 

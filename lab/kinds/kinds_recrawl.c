@@ -111,14 +111,14 @@ static void free_world(world *made)
 }
 
 /* The set of a crawl: that of the last one, rotated, or a new one with the same salts. */
-static int begin(vidi_set **set, const world *of, const strategy *by)
+static int begin(vidi_set **set, const world *world, const strategy *by)
 {
     vidi_options next = VIDI_OPTIONS_INIT;
-    next.capacity = of->all;
+    next.capacity = world->all;
     if (*set && by->rotates)
         return vidi_rotate(*set, &next);
     vidi_close(*set);
-    return lab_set_make(set, of->settings, of->run, by->kind, by->params, of->all);
+    return lab_set_make(set, world->settings, world->run, by->kind, by->params, world->all);
 }
 
 static int crawl_once(vidi_set *set, world *in, const strategy *by, unsigned crawl)

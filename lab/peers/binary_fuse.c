@@ -137,18 +137,18 @@ static inline spread spread_of(const lab_fuse *filter, uint64_t key)
 /*
  * The first place lies anywhere; each further one in the next segment, at an offset that other bits of the hash change.
  */
-static inline uint64_t place_of(const lab_fuse *filter, spread of, unsigned number)
+static inline uint64_t place_of(const lab_fuse *filter, spread spread, unsigned number)
 {
-    uint64_t first = lab_scale(of.places, filter->starts), offset;
+    uint64_t first = lab_scale(spread.places, filter->starts), offset;
     if (number == 0)
         return first;
-    offset = number < 3 ? of.places >> OFFSET_BITS * (number - 1) : of.tag >> LAB_FUSE_BITS_MOST;
+    offset = number < 3 ? spread.places >> OFFSET_BITS * (number - 1) : spread.tag >> LAB_FUSE_BITS_MOST;
     return (first + number * filter->segment) ^ (offset & (filter->segment - 1));
 }
 
-static inline uint64_t tag_of(const lab_fuse *filter, spread of)
+static inline uint64_t tag_of(const lab_fuse *filter, spread spread)
 {
-    return of.tag & ((UINT64_C(1) << filter->bits) - 1);
+    return spread.tag & ((UINT64_C(1) << filter->bits) - 1);
 }
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bits are read from little-endian words");
@@ -180,90 +180,90 @@ typedef struct peeling {
     unsigned char *numbers; /* [key]: which of the key's places is its own */
 } peeling;
 
-static void free_peeling(const lab_fuse *filter, peeling *of)
+static void free_peeling(const lab_fuse *filter, peeling *peeling)
 {
-    lab_peer_release(filter->memory, of->keys, filter->places * sizeof *of->keys);
-    lab_peer_release(filter->memory, of->owners, filter->places);
-    lab_peer_release(filter->memory, of->alone, filter->places * sizeof *of->alone);
-    lab_peer_release(filter->memory, of->stack, filter->count * sizeof *of->stack + 1);
-    lab_peer_release(filter->memory, of->numbers, filter->count + 1);
+    lab_peer_release(filter->memory, peeling->keys, filter->places * sizeof *peeling->keys);
+    lab_peer_release(filter->memory, peeling->owners, filter->places);
+    lab_peer_release(filter->memory, peeling->alone, filter->places * sizeof *peeling->alone);
+    lab_peer_release(filter->memory, peeling->stack, filter->count * sizeof *peeling->stack + 1);
+    lab_peer_release(filter->memory, peeling->numbers, filter->count + 1);
 }
 
-static bool make_peeling(const lab_fuse *filter, peeling *of)
+static bool make_peeling(const lab_fuse *filter, peeling *peeling)
 {
-    of->keys = lab_peer_allocate(filter->memory, filter->places * sizeof *of->keys);
-    of->owners = lab_peer_allocate(filter->memory, filter->places);
-    of->alone = lab_peer_allocate(filter->memory, filter->places * sizeof *of->alone);
-    of->stack = lab_peer_allocate(filter->memory, filter->count * sizeof *of->stack + 1);
-    of->numbers = lab_peer_allocate(filter->memory, filter->count + 1);
-    return of->keys && of->owners && of->alone && of->stack && of->numbers;
+    peeling->keys = lab_peer_allocate(filter->memory, filter->places * sizeof *peeling->keys);
+    peeling->owners = lab_peer_allocate(filter->memory, filter->places);
+    peeling->alone = lab_peer_allocate(filter->memory, filter->places * sizeof *peeling->alone);
+    peeling->stack = lab_peer_allocate(filter->memory, filter->count * sizeof *peeling->stack + 1);
+    peeling->numbers = lab_peer_allocate(filter->memory, filter->count + 1);
+    return peeling->keys && peeling->owners && peeling->alone && peeling->stack && peeling->numbers;
 }
 
 /* False if a place has more keys than its counter can tell, which takes another seed. */
-static bool enter_keys(const lab_fuse *filter, peeling *of)
+static bool enter_keys(const lab_fuse *filter, peeling *peeling)
 {
-    memset(of->keys, 0, filter->places * sizeof *of->keys);
-    memset(of->owners, 0, filter->places);
+    memset(peeling->keys, 0, filter->places * sizeof *peeling->keys);
+    memset(peeling->owners, 0, filter->places);
     for (uint64_t i = 0; i < filter->count; i++) {
         spread spread = spread_of(filter, filter->keys[i]);
         for (unsigned number = 0; number < filter->arity; number++) {
             uint64_t place = place_of(filter, spread, number);
-            if (of->owners[place] >= 252)
+            if (peeling->owners[place] >= 252)
                 return false;
-            of->owners[place] = (unsigned char)((of->owners[place] + 4) ^ number);
-            of->keys[place] ^= filter->keys[i];
+            peeling->owners[place] = (unsigned char)((peeling->owners[place] + 4) ^ number);
+            peeling->keys[place] ^= filter->keys[i];
         }
     }
     return true;
 }
 
-static inline bool is_alone(const peeling *of, uint64_t place)
+static inline bool is_alone(const peeling *peeling, uint64_t place)
 {
-    return of->owners[place] >> 2 == 1;
+    return peeling->owners[place] >> 2 == 1;
 }
 
 /* How many keys found a place of their own. */
-static uint64_t peel(const lab_fuse *filter, peeling *of)
+static uint64_t peel(const lab_fuse *filter, peeling *peeling)
 {
     uint64_t waiting = 0, done = 0;
     for (uint64_t place = 0; place < filter->places; place++)
-        if (is_alone(of, place))
-            of->alone[waiting++] = (uint32_t)place;
+        if (is_alone(peeling, place))
+            peeling->alone[waiting++] = (uint32_t)place;
     while (waiting > 0) {
-        uint64_t own = of->alone[--waiting], key = of->keys[own];
-        if (!is_alone(of, own))
+        uint64_t own = peeling->alone[--waiting], key = peeling->keys[own];
+        if (!is_alone(peeling, own))
             continue;
-        of->stack[done] = key;
-        of->numbers[done++] = of->owners[own] & 3;
+        peeling->stack[done] = key;
+        peeling->numbers[done++] = peeling->owners[own] & 3;
         spread spread = spread_of(filter, key);
         for (unsigned number = 0; number < filter->arity; number++) {
             uint64_t place = place_of(filter, spread, number);
-            of->owners[place] = (unsigned char)((of->owners[place] - 4) ^ number);
-            of->keys[place] ^= key;
-            if (is_alone(of, place))
-                of->alone[waiting++] = (uint32_t)place;
+            peeling->owners[place] = (unsigned char)((peeling->owners[place] - 4) ^ number);
+            peeling->keys[place] ^= key;
+            if (is_alone(peeling, place))
+                peeling->alone[waiting++] = (uint32_t)place;
         }
     }
     return done;
 }
 
-static void assign(lab_fuse *filter, const peeling *of)
+static void assign(lab_fuse *filter, const peeling *peeling)
 {
     for (uint64_t i = filter->count; i-- > 0;) {
-        spread spread = spread_of(filter, of->stack[i]);
+        spread spread = spread_of(filter, peeling->stack[i]);
         uint64_t tag = tag_of(filter, spread);
         for (unsigned number = 0; number < filter->arity; number++)
             tag ^= get(filter, place_of(filter, spread, number));
-        set(filter, place_of(filter, spread, of->numbers[i]), tag);
+        set(filter, place_of(filter, spread, peeling->numbers[i]), tag);
     }
 }
 
-static int build(lab_fuse *filter, peeling *of)
+static int build(lab_fuse *filter, peeling *peeling)
 {
     for (unsigned tries = 0; tries < TRIES; tries++) {
         filter->seed = lab_mix(tries + 1);
-        if (enter_keys(filter, of) && peel(filter, of) == filter->count) {
-            assign(filter, of);
+        if (enter_keys(filter, peeling) && peel(filter, peeling) == filter->count) {
+            assign(filter, peeling);
             return VIDI_OK;
         }
     }
@@ -272,16 +272,16 @@ static int build(lab_fuse *filter, peeling *of)
 
 int lab_fuse_freeze(lab_fuse *filter)
 {
-    peeling of = {0};
+    peeling peeling = {0};
     if (!filter->keys)
         return lab_fail(VIDI_ECANNOT, "the binary fuse filter is built already");
     set_sizes(filter);
     filter->bytes = lab_peer_allocate(filter->memory, filter->size);
     int code =
-        make_peeling(filter, &of) && filter->bytes
-            ? build(filter, &of)
+        make_peeling(filter, &peeling) && filter->bytes
+            ? build(filter, &peeling)
             : lab_fail(VIDI_EMEMORY, "no memory to build a filter of %llu keys", (unsigned long long)filter->count);
-    free_peeling(filter, &of);
+    free_peeling(filter, &peeling);
     if (code == VIDI_OK)
         forget_keys(filter);
     return code;

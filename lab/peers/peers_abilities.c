@@ -25,27 +25,27 @@ typedef struct trial {
     vidi_digest *keys; /* [(GROWN + 1) * KEYS] */
 } trial;
 
-static lab_peer_keys words_from(const trial *of, uint64_t first, size_t count)
+static lab_peer_keys words_from(const trial *trial, uint64_t first, size_t count)
 {
-    return (lab_peer_keys){&of->keys[first].lo, 2, count};
+    return (lab_peer_keys){&trial->keys[first].lo, 2, count};
 }
 
 /* ---- adding and growing ---- */
 
 /* Makes it for KEYS keys, adds them, finishes it, and adds others until there are `all`. */
-static int fill(const trial *of, uint64_t all, lab_peer_memory *memory, lab_peer **peer)
+static int fill(const trial *trial, uint64_t all, lab_peer_memory *memory, lab_peer **peer)
 {
     unsigned char key[VIDI_KEY_BYTES];
     lab_peer_plan plan;
-    lab_key(key, of->settings->seed, of->run);
+    lab_key(key, trial->settings->seed, trial->run);
     lab_peer_memory_init(memory);
-    LAB_TRY(lab_peer_plan_rate(&plan, of->sort, KEYS, CAN_RATE));
+    LAB_TRY(lab_peer_plan_rate(&plan, trial->sort, KEYS, CAN_RATE));
     LAB_TRY(lab_peer_make(peer, &plan, false, key, memory));
-    int64_t code = lab_peer_add(*peer, of->keys, KEYS / 2);
+    int64_t code = lab_peer_add(*peer, trial->keys, KEYS / 2);
     if (code >= 0)
         code = lab_peer_finish(*peer);
     if (code >= 0)
-        code = lab_peer_add(*peer, of->keys + KEYS / 2, all - KEYS / 2);
+        code = lab_peer_add(*peer, trial->keys + KEYS / 2, all - KEYS / 2);
     return code < 0 ? (int)code : VIDI_OK;
 }
 
@@ -55,51 +55,51 @@ static bool is_refusal(int code)
 }
 
 /* Whether it takes so many keys and knows them, and few others. */
-static int takes(const trial *of, uint64_t all, bool *can)
+static int takes(const trial *trial, uint64_t all, bool *can)
 {
     lab_peer_memory memory;
     lab_peer *peer = NULL;
-    int code = fill(of, all, &memory, &peer);
-    *can = code == VIDI_OK && lab_peer_has(peer, of->keys, all) == (int64_t)all &&
-           (double)lab_peer_has(peer, of->keys + all, KEYS) <= KEPT_RATE * KEYS;
+    int code = fill(trial, all, &memory, &peer);
+    *can = code == VIDI_OK && lab_peer_has(peer, trial->keys, all) == (int64_t)all &&
+           (double)lab_peer_has(peer, trial->keys + all, KEYS) <= KEPT_RATE * KEYS;
     lab_peer_free(peer);
     return is_refusal(code) ? VIDI_OK : code;
 }
 
 /* ---- the rest with vidi's kinds: through the public interface ---- */
 
-static int add_urls(vidi_set *set, const trial *of, uint64_t first, uint64_t last)
+static int add_urls(vidi_set *set, const trial *trial, uint64_t first, uint64_t last)
 {
     char url[LAB_URL_ROOM];
     for (uint64_t i = first; i < last; i++)
-        LAB_TRY(vidi_add(set, lab_url_text(url, of->settings, of->run, i)));
+        LAB_TRY(vidi_add(set, lab_url_text(url, trial->settings, trial->run, i)));
     return VIDI_OK;
 }
 
-static uint64_t known_urls(const vidi_set *set, const trial *of, uint64_t first, uint64_t last)
+static uint64_t known_urls(const vidi_set *set, const trial *trial, uint64_t first, uint64_t last)
 {
     char url[LAB_URL_ROOM];
     uint64_t known = 0;
     for (uint64_t i = first; i < last; i++)
-        known += vidi_has(set, lab_url_text(url, of->settings, of->run, i)) == VIDI_SEEN;
+        known += vidi_has(set, lab_url_text(url, trial->settings, trial->run, i)) == VIDI_SEEN;
     return known;
 }
 
-static int remove_urls(vidi_set *set, const trial *of, uint64_t first, uint64_t last)
+static int remove_urls(vidi_set *set, const trial *trial, uint64_t first, uint64_t last)
 {
     char url[LAB_URL_ROOM];
     for (uint64_t i = first; i < last; i++)
-        LAB_TRY(vidi_remove(set, lab_url_text(url, of->settings, of->run, i)));
+        LAB_TRY(vidi_remove(set, lab_url_text(url, trial->settings, trial->run, i)));
     return VIDI_OK;
 }
 
-static int make_sets(const trial *of, vidi_set *sets[2])
+static int make_sets(const trial *trial, vidi_set *sets[2])
 {
     lab_peer_plan plan;
-    LAB_TRY(lab_peer_plan_rate(&plan, of->sort, KEYS, CAN_RATE));
+    LAB_TRY(lab_peer_plan_rate(&plan, trial->sort, KEYS, CAN_RATE));
     for (unsigned i = 0; i < 2; i++) {
-        LAB_TRY(lab_set_make(&sets[i], of->settings, of->run, plan.vidi.kind, plan.vidi.params, KEYS));
-        LAB_TRY(add_urls(sets[i], of, i * KEYS / 2, (i + 1) * KEYS / 2));
+        LAB_TRY(lab_set_make(&sets[i], trial->settings, trial->run, plan.vidi.kind, plan.vidi.params, KEYS));
+        LAB_TRY(add_urls(sets[i], trial, i * KEYS / 2, (i + 1) * KEYS / 2));
     }
     return VIDI_OK;
 }
@@ -111,21 +111,21 @@ static int count_element(void *context, const vidi_entry *entry)
     return 0;
 }
 
-static int vidi_abilities(const trial *of, bool *deletes, bool *merges, bool *lists)
+static int vidi_abilities(const trial *trial, bool *deletes, bool *merges, bool *lists)
 {
     vidi_set *sets[2] = {NULL, NULL};
     uint64_t listed = 0;
-    int code = make_sets(of, sets);
+    int code = make_sets(trial, sets);
     if (code == VIDI_OK)
         code = vidi_iterate(sets[0], count_element, &listed);
     *lists = code == VIDI_OK && listed == KEYS / 2;
     if (code == VIDI_OK || is_refusal(code))
         code = vidi_merge(sets[0], sets[1], 0);
-    *merges = code == VIDI_OK && known_urls(sets[0], of, 0, KEYS) == KEYS;
+    *merges = code == VIDI_OK && known_urls(sets[0], trial, 0, KEYS) == KEYS;
     if (code == VIDI_OK || is_refusal(code))
-        code = remove_urls(sets[1], of, KEYS / 2, KEYS * 3 / 4);
-    *deletes = code == VIDI_OK && known_urls(sets[1], of, KEYS * 3 / 4, KEYS) == KEYS / 4 &&
-               (double)known_urls(sets[1], of, KEYS / 2, KEYS * 3 / 4) <= KEPT_RATE * KEYS / 4;
+        code = remove_urls(sets[1], trial, KEYS / 2, KEYS * 3 / 4);
+    *deletes = code == VIDI_OK && known_urls(sets[1], trial, KEYS * 3 / 4, KEYS) == KEYS / 4 &&
+               (double)known_urls(sets[1], trial, KEYS / 2, KEYS * 3 / 4) <= KEPT_RATE * KEYS / 4;
     vidi_close(sets[0]);
     vidi_close(sets[1]);
     return is_refusal(code) ? VIDI_OK : code;
@@ -133,7 +133,7 @@ static int vidi_abilities(const trial *of, bool *deletes, bool *merges, bool *li
 
 /* ---- the rest with the others ---- */
 
-static int cuckoo_abilities(const trial *of, bool *deletes, bool *merges)
+static int cuckoo_abilities(const trial *trial, bool *deletes, bool *merges)
 {
     lab_peer_plan plan;
     lab_cuckoo *filters[2] = {NULL, NULL};
@@ -142,24 +142,25 @@ static int cuckoo_abilities(const trial *of, bool *deletes, bool *merges)
     for (unsigned i = 0; i < 2 && code >= 0; i++) {
         code = lab_cuckoo_make(&filters[i], plan.units, plan.bits, NULL);
         if (code >= 0)
-            code = lab_cuckoo_add(filters[i], words_from(of, i * KEYS / 2, KEYS / 2), NULL);
+            code = lab_cuckoo_add(filters[i], words_from(trial, i * KEYS / 2, KEYS / 2), NULL);
     }
     if (code >= 0)
         code = lab_cuckoo_merge(filters[0], filters[1]);
     if (code >= 0) {
-        *merges = lab_cuckoo_has(filters[0], words_from(of, 0, KEYS), NULL) == KEYS;
-        lab_cuckoo_remove(filters[1], words_from(of, KEYS / 2, KEYS / 4));
+        *merges = lab_cuckoo_has(filters[0], words_from(trial, 0, KEYS), NULL) == KEYS;
+        lab_cuckoo_remove(filters[1], words_from(trial, KEYS / 2, KEYS / 4));
         /* A removed key that shares its fingerprint and buckets with another takes that one along. */
-        *deletes = (double)lab_cuckoo_has(filters[1], words_from(of, KEYS * 3 / 4, KEYS / 4), NULL) >=
-                       (1 - KEPT_RATE) * KEYS / 4 &&
-                   (double)lab_cuckoo_has(filters[1], words_from(of, KEYS / 2, KEYS / 4), NULL) <= KEPT_RATE * KEYS / 4;
+        *deletes =
+            (double)lab_cuckoo_has(filters[1], words_from(trial, KEYS * 3 / 4, KEYS / 4), NULL) >=
+                (1 - KEPT_RATE) * KEYS / 4 &&
+            (double)lab_cuckoo_has(filters[1], words_from(trial, KEYS / 2, KEYS / 4), NULL) <= KEPT_RATE * KEYS / 4;
     }
     lab_cuckoo_free(filters[0]);
     lab_cuckoo_free(filters[1]);
     return code < 0 ? (int)code : VIDI_OK;
 }
 
-static int rocksdb_abilities(const trial *of, bool *merges)
+static int rocksdb_abilities(const trial *trial, bool *merges)
 {
     lab_peer_plan plan;
     lab_rocksdb filters[2] = {{0}, {0}};
@@ -168,12 +169,12 @@ static int rocksdb_abilities(const trial *of, bool *merges)
     for (unsigned i = 0; i < 2; i++) {
         filters[i] = (lab_rocksdb){lab_peer_allocate(NULL, bytes), (uint32_t)plan.units, plan.bits};
         if (filters[i].words)
-            lab_rocksdb_add(&filters[i], words_from(of, i * KEYS / 2, KEYS / 2), NULL);
+            lab_rocksdb_add(&filters[i], words_from(trial, i * KEYS / 2, KEYS / 2), NULL);
     }
     bool made = filters[0].words && filters[1].words;
     if (made) {
         lab_rocksdb_merge(&filters[0], &filters[1]);
-        *merges = lab_rocksdb_has(&filters[0], words_from(of, 0, KEYS), NULL) == KEYS;
+        *merges = lab_rocksdb_has(&filters[0], words_from(trial, 0, KEYS), NULL) == KEYS;
     }
     lab_peer_release(NULL, filters[0].words, bytes);
     lab_peer_release(NULL, filters[1].words, bytes);
@@ -181,7 +182,7 @@ static int rocksdb_abilities(const trial *of, bool *merges)
 }
 
 /* Merging is adding what the other table lists. */
-static int swiss_abilities(const trial *of, bool *deletes, bool *merges, bool *lists)
+static int swiss_abilities(const trial *trial, bool *deletes, bool *merges, bool *lists)
 {
     lab_swiss *tables[2] = {NULL, NULL};
     uint64_t listed = 0, word;
@@ -189,15 +190,15 @@ static int swiss_abilities(const trial *of, bool *deletes, bool *merges, bool *l
     for (unsigned i = 0; i < 2 && code >= 0; i++) {
         code = lab_swiss_make(&tables[i], KEYS, NULL);
         if (code >= 0)
-            code = lab_swiss_add(tables[i], words_from(of, i * KEYS / 2, KEYS / 2), NULL);
+            code = lab_swiss_add(tables[i], words_from(trial, i * KEYS / 2, KEYS / 2), NULL);
     }
     for (uint64_t at = 0; code >= 0 && lab_swiss_next(tables[1], &at, &word); listed++)
         code = lab_swiss_add(tables[0], (lab_peer_keys){&word, 1, 1}, NULL);
     if (code >= 0) {
         *lists = listed == KEYS / 2;
-        *merges = lab_swiss_has(tables[0], words_from(of, 0, KEYS), NULL) == KEYS;
-        *deletes = lab_swiss_remove(tables[1], words_from(of, KEYS / 2, KEYS / 4)) == KEYS / 4 &&
-                   lab_swiss_has(tables[1], words_from(of, KEYS / 2, KEYS / 2), NULL) == KEYS / 4;
+        *merges = lab_swiss_has(tables[0], words_from(trial, 0, KEYS), NULL) == KEYS;
+        *deletes = lab_swiss_remove(tables[1], words_from(trial, KEYS / 2, KEYS / 4)) == KEYS / 4 &&
+                   lab_swiss_has(tables[1], words_from(trial, KEYS / 2, KEYS / 2), NULL) == KEYS / 4;
     }
     lab_swiss_free(tables[0]);
     lab_swiss_free(tables[1]);
@@ -205,42 +206,42 @@ static int swiss_abilities(const trial *of, bool *deletes, bool *merges, bool *l
 }
 
 /* A binary fuse filter has no such function. */
-static int other_abilities(const trial *of, bool *deletes, bool *merges, bool *lists)
+static int other_abilities(const trial *trial, bool *deletes, bool *merges, bool *lists)
 {
-    switch (of->sort) {
+    switch (trial->sort) {
     case LAB_PEER_CUCKOO:
-        return cuckoo_abilities(of, deletes, merges);
+        return cuckoo_abilities(trial, deletes, merges);
     case LAB_PEER_ROCKSDB:
-        return rocksdb_abilities(of, merges);
+        return rocksdb_abilities(trial, merges);
     case LAB_PEER_HASHSET:
-        return swiss_abilities(of, deletes, merges, lists);
+        return swiss_abilities(trial, deletes, merges, lists);
     case LAB_PEER_FUSE_3:
     case LAB_PEER_FUSE_4:
         return VIDI_OK;
     default:
-        return vidi_abilities(of, deletes, merges, lists);
+        return vidi_abilities(trial, deletes, merges, lists);
     }
 }
 
 static int measure_abilities(const lab_settings *settings, uint64_t run, double *numbers)
 {
     const uint64_t all = (GROWN + 1) * (uint64_t)KEYS;
-    trial of = {.settings = settings, .run = run, .keys = malloc(all * sizeof *of.keys)};
-    int code = of.keys ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for %llu keys", (unsigned long long)all);
-    if (of.keys)
-        lab_peer_make_hashes(of.keys, settings, run, 0, all);
+    trial trial = {.settings = settings, .run = run, .keys = malloc(all * sizeof *trial.keys)};
+    int code = trial.keys ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for %llu keys", (unsigned long long)all);
+    if (trial.keys)
+        lab_peer_make_hashes(trial.keys, settings, run, 0, all);
     for (size_t i = 0; i < LAB_PEERS && code == VIDI_OK; i++) {
         bool can[ABILITIES] = {false};
-        of.sort = (lab_peer_sort)i;
-        code = takes(&of, KEYS, &can[0]);
+        trial.sort = (lab_peer_sort)i;
+        code = takes(&trial, KEYS, &can[0]);
         if (code == VIDI_OK)
-            code = takes(&of, GROWN * (uint64_t)KEYS, &can[1]);
+            code = takes(&trial, GROWN * (uint64_t)KEYS, &can[1]);
         if (code == VIDI_OK)
-            code = other_abilities(&of, &can[2], &can[3], &can[4]);
+            code = other_abilities(&trial, &can[2], &can[3], &can[4]);
         for (size_t ability = 0; ability < ABILITIES; ability++)
             numbers[i * ABILITIES + ability] = can[ability];
     }
-    free(of.keys);
+    free(trial.keys);
     return code;
 }
 

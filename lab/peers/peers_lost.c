@@ -35,7 +35,7 @@ typedef struct filled {
 } filled;
 
 /* Adds n keys, and looks up the n that follow them, if `asks`. */
-static int fill(filled *of, const lab_peer_plan *plan, bool grows, const lab_settings *settings, uint64_t run,
+static int fill(filled *filled, const lab_peer_plan *plan, bool grows, const lab_settings *settings, uint64_t run,
                 const vidi_digest *keys, bool asks)
 {
     unsigned char key[VIDI_KEY_BYTES];
@@ -48,9 +48,9 @@ static int fill(filled *of, const lab_peer_plan *plan, bool grows, const lab_set
     if (code >= 0)
         code = lab_peer_finish(peer);
     if (code >= 0 && asks)
-        code = of->falsely_seen = lab_peer_has(peer, keys + plan->keys, plan->keys);
-    of->bits = 8 * (double)memory.now / (double)plan->keys;
-    of->peak_bits = 8 * (double)memory.peak / (double)plan->keys;
+        code = filled->falsely_seen = lab_peer_has(peer, keys + plan->keys, plan->keys);
+    filled->bits = 8 * (double)memory.now / (double)plan->keys;
+    filled->peak_bits = 8 * (double)memory.peak / (double)plan->keys;
     lab_peer_free(peer);
     return code < 0 ? (int)code : VIDI_OK;
 }

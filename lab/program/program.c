@@ -207,13 +207,13 @@ static int take_files_for(cli_words *option, cli_words *words)
 /* --corpus *.txt is --corpus a.txt b.txt for us, and so is --streams. */
 static int take_files(lab_options *options, cli_words *words)
 {
-    cli_words *of = options->stream_files.count ? &options->stream_files : &options->files;
+    cli_words *files = options->stream_files.count ? &options->stream_files : &options->files;
     size_t before = words->count;
-    if (take_files_for(of, words) != CLI_OK)
+    if (take_files_for(files, words) != CLI_OK)
         return CLI_ERROR;
     if (words->count < before && options->files.count && options->stream_files.count)
         return cli_error("is '%s' for --corpus or for --streams? Give the option before each file",
-                         of->list[of->count - 1]);
+                         files->list[files->count - 1]);
     return CLI_OK;
 }
 

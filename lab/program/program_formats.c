@@ -280,12 +280,12 @@ static const char *graph_file(const void *graph, size_t index)
 }
 
 /* Names the first files that something was read from, and counts the others. */
-static void print_files(cli_out *out, const void *of, const char *(*file)(const void *of, size_t index))
+static void print_files(cli_out *out, const void *files, const char *(*file)(const void *files, size_t index))
 {
     size_t count = 0;
-    for (; file(of, count); count++)
+    for (; file(files, count); count++)
         if (count < FILES_NAMED)
-            put_file_name(out, count ? ", " : " ", file(of, count));
+            put_file_name(out, count ? ", " : " ", file(files, count));
     if (count > FILES_NAMED)
         cli_out_format(out, " and %zu other files", count - FILES_NAMED);
 }

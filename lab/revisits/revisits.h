@@ -57,11 +57,11 @@ typedef struct lab_revisits {
 enum { LAB_REVISITS_MOST = 20 }; /* crawls */
 
 /* The bits of one filter, and its number of functions. */
-double lab_revisits_bits(const lab_revisits *of);
-unsigned lab_revisits_k(const lab_revisits *of);
+double lab_revisits_bits(const lab_revisits *revisits);
+unsigned lab_revisits_k(const lab_revisits *revisits);
 
 /* The crawls from one filter to the next. */
-unsigned lab_revisits_period(const lab_revisits *of, unsigned crawls);
+unsigned lab_revisits_period(const lab_revisits *revisits, unsigned crawls);
 
 /* ---- revisits_crawls.c: the simulation, with sets of the library ---- */
 
@@ -85,23 +85,23 @@ void lab_revisits_world_free(lab_revisits_world *world);
 
 /* Makes the crawls. After each, `after` gets the number of crawls so far and of the pages that the last one missed. */
 typedef void lab_after_crawl(const lab_revisits_world *world, unsigned crawls, double missed, void *context);
-int lab_revisits_crawl(lab_revisits_world *world, const lab_revisits *of, unsigned crawls, lab_after_crawl *after,
+int lab_revisits_crawl(lab_revisits_world *world, const lab_revisits *revisits, unsigned crawls, lab_after_crawl *after,
                        void *context);
 
 /* ---- revisits_theory.c, revisits_salts.c: the same by formula ---- */
 
 /* Page-crawls missed in so many crawls. */
-lab_theory lab_revisits_missed(const lab_revisits *of, unsigned crawls);
+lab_theory lab_revisits_missed(const lab_revisits *revisits, unsigned crawls);
 
 /* Pages missed in at least `least` of so many crawls, if none is replaced. */
-lab_theory lab_revisits_often(const lab_revisits *of, unsigned crawls, unsigned least);
+lab_theory lab_revisits_often(const lab_revisits *revisits, unsigned crawls, unsigned least);
 
 /*
  * A filter that keeps its salts and whose crawls have different orders. The share of pages that are missed in at least
  * `least` of so many crawls; and the covariance of the numbers missed in two crawls.
  */
-double lab_same_salts_often(const lab_revisits *of, unsigned crawls, unsigned least);
-double lab_same_salts_covariance(const lab_revisits *of);
+double lab_same_salts_often(const lab_revisits *revisits, unsigned crawls, unsigned least);
+double lab_same_salts_covariance(const lab_revisits *revisits);
 
 /* The probability of at least `least` successes among so many. */
 double lab_binomial_above(unsigned trials, double chance, unsigned least);

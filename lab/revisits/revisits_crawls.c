@@ -6,19 +6,19 @@
 
 #include "lab/revisits/revisits.h"
 
-double lab_revisits_bits(const lab_revisits *of)
+double lab_revisits_bits(const lab_revisits *revisits)
 {
-    return floor((double)of->pages * of->bits / of->policy.filters);
+    return floor((double)revisits->pages * revisits->bits / revisits->policy.filters);
 }
 
-unsigned lab_revisits_k(const lab_revisits *of)
+unsigned lab_revisits_k(const lab_revisits *revisits)
 {
-    return (unsigned)fmax(1, round(of->bits / of->policy.filters * log(2)));
+    return (unsigned)fmax(1, round(revisits->bits / revisits->policy.filters * log(2)));
 }
 
-unsigned lab_revisits_period(const lab_revisits *of, unsigned crawls)
+unsigned lab_revisits_period(const lab_revisits *revisits, unsigned crawls)
 {
-    return of->policy.every ? of->policy.every : crawls;
+    return revisits->policy.every ? revisits->policy.every : crawls;
 }
 
 /* ---- the world ---- */
@@ -53,24 +53,24 @@ void lab_revisits_world_free(lab_revisits_world *world)
 /* ---- one crawl ---- */
 
 /* The filter with which a crawl begins: another epoch, or the same filter made anew. */
-static int begin(vidi_set **set, const lab_revisits_world *world, const lab_revisits *of)
+static int begin(vidi_set **set, const lab_revisits_world *world, const lab_revisits *revisits)
 {
     vidi_options next = VIDI_OPTIONS_INIT;
     char params[64];
-    next.capacity = of->pages;
-    if (*set && !of->policy.same_salts)
+    next.capacity = revisits->pages;
+    if (*set && !revisits->policy.same_salts)
         return vidi_rotate(*set, &next);
     vidi_close(*set);
-    snprintf(params, sizeof params, "m=%.0f,k=%u", lab_revisits_bits(of), lab_revisits_k(of));
-    return lab_set_make(set, world->settings, world->run, "classic", params, of->pages);
+    snprintf(params, sizeof params, "m=%.0f,k=%u", lab_revisits_bits(revisits), lab_revisits_k(revisits));
+    return lab_set_make(set, world->settings, world->run, "classic", params, revisits->pages);
 }
 
 /* Puts new pages into random places, which are then order[0] to order[replaced - 1]. */
-static void replace(lab_revisits_world *world, const lab_revisits *of, unsigned crawl)
+static void replace(lab_revisits_world *world, const lab_revisits *revisits, unsigned crawl)
 {
-    uint64_t next = of->pages + (crawl - 1) * of->replaced;
-    lab_shuffle(world->order, of->pages, world->settings->seed, world->run, LAB_REVISITS_MOST + crawl);
-    for (uint64_t i = 0; i < of->replaced; i++)
+    uint64_t next = revisits->pages + (crawl - 1) * revisits->replaced;
+    lab_shuffle(world->order, revisits->pages, world->settings->seed, world->run, LAB_REVISITS_MOST + crawl);
+    for (uint64_t i = 0; i < revisits->replaced; i++)
         world->pages[world->order[i]] = (uint32_t)(next + i);
 }
 
@@ -85,13 +85,13 @@ static int ask(vidi_set *set, lab_revisits_world *world, uint64_t count)
     return VIDI_OK;
 }
 
-static void put_in_order(lab_revisits_world *world, const lab_revisits *of, unsigned crawl)
+static void put_in_order(lab_revisits_world *world, const lab_revisits *revisits, unsigned crawl)
 {
-    if (of->policy.same_order)
-        for (uint64_t i = 0; i < of->pages; i++)
+    if (revisits->policy.same_order)
+        for (uint64_t i = 0; i < revisits->pages; i++)
             world->order[i] = (uint32_t)i;
     else
-        lab_shuffle(world->order, of->pages, world->settings->seed, world->run, crawl + 1);
+        lab_shuffle(world->order, revisits->pages, world->settings->seed, world->run, crawl + 1);
 }
 
 static double count_lost(lab_revisits_world *world, uint64_t pages)
@@ -105,30 +105,30 @@ static double count_lost(lab_revisits_world *world, uint64_t pages)
 }
 
 /* While a filter lasts, its crawls look up new pages only: the others are on the crawler's list, or lost. */
-static int crawl_once(vidi_set **set, lab_revisits_world *world, const lab_revisits *of, unsigned crawl,
+static int crawl_once(vidi_set **set, lab_revisits_world *world, const lab_revisits *revisits, unsigned crawl,
                       unsigned period)
 {
     if (crawl > 0)
-        replace(world, of, crawl);
+        replace(world, revisits, crawl);
     if (crawl % period != 0)
-        return of->replaced ? ask(*set, world, of->replaced) : VIDI_OK;
-    put_in_order(world, of, crawl);
-    LAB_TRY(begin(set, world, of));
-    return ask(*set, world, of->pages);
+        return revisits->replaced ? ask(*set, world, revisits->replaced) : VIDI_OK;
+    put_in_order(world, revisits, crawl);
+    LAB_TRY(begin(set, world, revisits));
+    return ask(*set, world, revisits->pages);
 }
 
-int lab_revisits_crawl(lab_revisits_world *world, const lab_revisits *of, unsigned crawls, lab_after_crawl *after,
+int lab_revisits_crawl(lab_revisits_world *world, const lab_revisits *revisits, unsigned crawls, lab_after_crawl *after,
                        void *context)
 {
-    unsigned period = lab_revisits_period(of, crawls);
+    unsigned period = lab_revisits_period(revisits, crawls);
     LAB_OWN(lab_close) vidi_set *set = NULL;
-    memset(world->lost, 0, of->pages);
-    memset(world->times, 0, of->pages);
-    for (uint64_t i = 0; i < of->pages; i++)
+    memset(world->lost, 0, revisits->pages);
+    memset(world->times, 0, revisits->pages);
+    for (uint64_t i = 0; i < revisits->pages; i++)
         world->pages[i] = (uint32_t)i;
     for (unsigned crawl = 0; crawl < crawls; crawl++) {
-        LAB_TRY(crawl_once(&set, world, of, crawl, period));
-        after(world, crawl + 1, count_lost(world, of->pages), context);
+        LAB_TRY(crawl_once(&set, world, revisits, crawl, period));
+        after(world, crawl + 1, count_lost(world, revisits->pages), context);
     }
     return VIDI_OK;
 }

@@ -55,12 +55,12 @@ static void add_up(const lab_revisits_world *world, unsigned crawls, double miss
 static int measure_churn(const lab_settings *settings, uint64_t run, double *numbers)
 {
     LAB_OWN(lab_revisits_world_free) lab_revisits_world world = {0};
-    lab_revisits of = revisits_of(settings, 0, *(const double *)settings->study->with, usual_bits);
-    LAB_TRY(lab_revisits_world_make(&world, settings, run, of.pages, of.replaced));
+    lab_revisits revisits = revisits_of(settings, 0, *(const double *)settings->study->with, usual_bits);
+    LAB_TRY(lab_revisits_world_make(&world, settings, run, revisits.pages, revisits.replaced));
     for (size_t i = 0; i < POLICIES; i++) {
         sums sums = {.at_horizons = numbers + i * HORIZONS};
-        of.policy = policies[i];
-        LAB_TRY(lab_revisits_crawl(&world, &of, LAB_REVISITS_MOST, add_up, &sums));
+        revisits.policy = policies[i];
+        LAB_TRY(lab_revisits_crawl(&world, &revisits, LAB_REVISITS_MOST, add_up, &sums));
     }
     return VIDI_OK;
 }
@@ -74,8 +74,8 @@ static int measure_bits(const lab_settings *settings, uint64_t run, double *numb
     for (size_t i = 0; i < POLICIES; i++)
         for (size_t j = 0; j < CHURNS; j++) {
             sums sums = {.at_end = &numbers[i * CHURNS + j]};
-            lab_revisits of = revisits_of(settings, i, churns[j], bits);
-            LAB_TRY(lab_revisits_crawl(&world, &of, LAB_REVISITS_MOST, add_up, &sums));
+            lab_revisits revisits = revisits_of(settings, i, churns[j], bits);
+            LAB_TRY(lab_revisits_crawl(&world, &revisits, LAB_REVISITS_MOST, add_up, &sums));
         }
     return VIDI_OK;
 }
@@ -97,14 +97,15 @@ static void judge(lab_entry *entry, const double *numbers, lab_theory theory)
 
 static void judge_churn(const lab_cell *cell, lab_entry *entry)
 {
-    lab_revisits of = revisits_of(cell->settings, cell->row, *(const double *)cell->study->with, usual_bits);
-    judge(entry, cell->numbers, lab_revisits_missed(&of, horizons[cell->column]));
+    lab_revisits revisits = revisits_of(cell->settings, cell->row, *(const double *)cell->study->with, usual_bits);
+    judge(entry, cell->numbers, lab_revisits_missed(&revisits, horizons[cell->column]));
 }
 
 static void judge_bits(const lab_cell *cell, lab_entry *entry)
 {
-    lab_revisits of = revisits_of(cell->settings, cell->row, churns[cell->column], *(const double *)cell->study->with);
-    judge(entry, cell->numbers, lab_revisits_missed(&of, LAB_REVISITS_MOST));
+    lab_revisits revisits =
+        revisits_of(cell->settings, cell->row, churns[cell->column], *(const double *)cell->study->with);
+    judge(entry, cell->numbers, lab_revisits_missed(&revisits, LAB_REVISITS_MOST));
 }
 
 #define WORLD "A fiftieth of the URLs are pages; each crawl meets them in an order of its own. "

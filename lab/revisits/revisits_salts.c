@@ -35,54 +35,54 @@ typedef struct mixture {
     double given[SHARED_MOST + 1];                          /* [z]: the sum of P over combinations with Z_1 = z */
 } mixture;
 
-static void prepare(mixture *of, const lab_revisits *revisits)
+static void prepare(mixture *mixture, const lab_revisits *revisits)
 {
     double at[POINTS], load, chance;
-    of->k = lab_revisits_k(revisits);
-    of->most = of->k <= FEW_BITS ? SHARED_MOST : SHARED_MANY; /* there are fewer combinations of fewer bits */
-    load = of->k * (double)revisits->pages / lab_revisits_bits(revisits);
-    lab_gauss(at, of->weight, POINTS);
+    mixture->k = lab_revisits_k(revisits);
+    mixture->most = mixture->k <= FEW_BITS ? SHARED_MOST : SHARED_MANY; /* there are fewer combinations of fewer bits */
+    load = mixture->k * (double)revisits->pages / lab_revisits_bits(revisits);
+    lab_gauss(at, mixture->weight, POINTS);
     chance = exp(-load);
     for (unsigned z = 0; z <= SHARED_MOST; z++) {
-        of->poisson[z] = chance;
+        mixture->poisson[z] = chance;
         chance *= load / (z + 1);
         for (int i = 0; i < POINTS; i++)
-            of->before[z][i] = 1 - pow(1 - at[i], z);
+            mixture->before[z][i] = 1 - pow(1 - at[i], z);
     }
 }
 
 /* Takes one combination: counts[z] of the k bits are shared with z others. */
-static void take(mixture *of, const unsigned *counts, const double *product, double chance)
+static void take(mixture *mixture, const unsigned *counts, const double *product, double chance)
 {
     double p = 0;
     for (int i = 0; i < POINTS; i++)
-        p += of->weight[i] * product[i];
-    of->mean += chance * p;
-    of->square += chance * p * p;
-    of->often += chance * lab_binomial_above(of->crawls, p, of->least);
-    for (unsigned z = 1; z <= of->most; z++)
-        of->given[z] += chance * p * counts[z] / of->k;
+        p += mixture->weight[i] * product[i];
+    mixture->mean += chance * p;
+    mixture->square += chance * p * p;
+    mixture->often += chance * lab_binomial_above(mixture->crawls, p, mixture->least);
+    for (unsigned z = 1; z <= mixture->most; z++)
+        mixture->given[z] += chance * p * counts[z] / mixture->k;
 }
 
 /*
  * All combinations in which no number is 0, as whole numbers counts[1] to counts[most] whose sum is k: each is
  * the last one with its first positive count moved up.
  */
-static void sum_up(mixture *of)
+static void sum_up(mixture *mixture)
 {
     unsigned counts[SHARED_MOST + 2] = {0};
-    counts[1] = of->k;
-    while (!counts[of->most + 1]) {
-        double product[POINTS], chance = lgamma(of->k + 1);
+    counts[1] = mixture->k;
+    while (!counts[mixture->most + 1]) {
+        double product[POINTS], chance = lgamma(mixture->k + 1);
         for (int i = 0; i < POINTS; i++)
             product[i] = 1;
-        for (unsigned z = 1; z <= of->most; z++) {
-            chance += counts[z] * log(of->poisson[z]) - lgamma(counts[z] + 1);
+        for (unsigned z = 1; z <= mixture->most; z++) {
+            chance += counts[z] * log(mixture->poisson[z]) - lgamma(counts[z] + 1);
             for (unsigned j = 0; j < counts[z]; j++)
                 for (int i = 0; i < POINTS; i++)
-                    product[i] *= of->before[z][i];
+                    product[i] *= mixture->before[z][i];
         }
-        take(of, counts, product, exp(chance));
+        take(mixture, counts, product, exp(chance));
         unsigned first = 1;
         while (!counts[first])
             first++;
@@ -93,19 +93,20 @@ static void sum_up(mixture *of)
     }
 }
 
-double lab_same_salts_often(const lab_revisits *of, unsigned crawls, unsigned least)
+double lab_same_salts_often(const lab_revisits *revisits, unsigned crawls, unsigned least)
 {
     mixture mixture = {.crawls = crawls, .least = least};
-    prepare(&mixture, of);
+    prepare(&mixture, revisits);
     sum_up(&mixture);
     return mixture.often;
 }
 
-double lab_same_salts_covariance(const lab_revisits *of)
+double lab_same_salts_covariance(const lab_revisits *revisits)
 {
     mixture mixture = {.crawls = 1, .least = 1};
-    double n = (double)of->pages, m = lab_revisits_bits(of), of_a = 0, product = 0, sum = 0, square = 0, load;
-    prepare(&mixture, of);
+    double n = (double)revisits->pages, m = lab_revisits_bits(revisits), of_a = 0, product = 0, sum = 0, square = 0,
+           load;
+    prepare(&mixture, revisits);
     sum_up(&mixture);
     load = mixture.k * n / m;
     for (unsigned z = 0; z <= mixture.most; z++) {

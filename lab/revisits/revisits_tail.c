@@ -68,12 +68,12 @@ static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bool half = settings->study == &lab_study_revisits_half;
     LAB_OWN(lab_revisits_world_free) lab_revisits_world world = {0};
-    lab_revisits of = revisits_of(settings, 0);
-    LAB_TRY(lab_revisits_world_make(&world, settings, run, of.pages, 0));
+    lab_revisits revisits = revisits_of(settings, 0);
+    LAB_TRY(lab_revisits_world_make(&world, settings, run, revisits.pages, 0));
     for (size_t i = 0; i < POLICIES; i++) {
-        counts counts = {of.pages, half ? NULL : numbers + i * HORIZONS, half ? numbers + i * HALVES : NULL};
-        of.policy = policies[i];
-        LAB_TRY(lab_revisits_crawl(&world, &of, LAB_REVISITS_MOST, count, &counts));
+        counts counts = {revisits.pages, half ? NULL : numbers + i * HORIZONS, half ? numbers + i * HALVES : NULL};
+        revisits.policy = policies[i];
+        LAB_TRY(lab_revisits_crawl(&world, &revisits, LAB_REVISITS_MOST, count, &counts));
     }
     return VIDI_OK;
 }
@@ -82,16 +82,16 @@ static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 
 static void judge_never(const lab_cell *cell, lab_entry *entry)
 {
-    lab_revisits of = revisits_of(cell->settings, cell->row);
-    lab_entry_count(entry, cell->numbers, lab_revisits_often(&of, horizons[cell->column], horizons[cell->column]),
+    lab_revisits revisits = revisits_of(cell->settings, cell->row);
+    lab_entry_count(entry, cell->numbers, lab_revisits_often(&revisits, horizons[cell->column], horizons[cell->column]),
                     LAB_PER_MILLION);
 }
 
 static void judge_half(const lab_cell *cell, lab_entry *entry)
 {
-    lab_revisits of = revisits_of(cell->settings, cell->row);
+    lab_revisits revisits = revisits_of(cell->settings, cell->row);
     lab_entry_count(entry, cell->numbers,
-                    lab_revisits_often(&of, halves[cell->column], more_than_half(halves[cell->column])),
+                    lab_revisits_often(&revisits, halves[cell->column], more_than_half(halves[cell->column])),
                     LAB_PER_MILLION);
 }
 

@@ -38,10 +38,10 @@ typedef struct rule {
 /* ---- a filter and its cohorts ---- */
 
 /* The rate and the share of bits that are set when i URLs have come. */
-static double rate_after(const lab_revisits *of, double i, double *fill)
+static double rate_after(const lab_revisits *revisits, double i, double *fill)
 {
-    double k = lab_revisits_k(of);
-    lab_fill f = lab_fill_after(k * i, lab_revisits_bits(of));
+    double k = lab_revisits_k(revisits);
+    lab_fill f = lab_fill_after(k * i, lab_revisits_bits(revisits));
     *fill = f.mean;
     return f.mean > 0 ? lab_fill_power(f, k) : 0;
 }
@@ -61,12 +61,12 @@ static double weight_of(double survival, unsigned crawls)
 }
 
 /* Adds the terms of the URLs from `from` to `until` of a cohort. */
-static void add_piece(const lab_revisits *of, cohort *cohort, const rule *rule, double from, double until,
+static void add_piece(const lab_revisits *revisits, cohort *cohort, const rule *rule, double from, double until,
                       lab_theory *sum)
 {
-    double fill, end = rate_after(of, cohort->until, &fill), w = cohort->weight, k = lab_revisits_k(of);
+    double fill, end = rate_after(revisits, cohort->until, &fill), w = cohort->weight, k = lab_revisits_k(revisits);
     for (int i = 0; i < POINTS; i++) {
-        double p = rate_after(of, from + (until - from) * rule->at[i] - 0.5, &fill);
+        double p = rate_after(revisits, from + (until - from) * rule->at[i] - 0.5, &fill);
         double times = (until - from) * rule->weight[i], later = w * (end - p) + cohort->later;
         if (!(p > 0))
             continue;
@@ -90,10 +90,10 @@ static double variance_of_lives(const cohort *cohorts, unsigned crawls, double p
 }
 
 /* One filter that lasts so many crawls. */
-static lab_theory one_filter(const lab_revisits *of, unsigned crawls)
+static lab_theory one_filter(const lab_revisits *revisits, unsigned crawls)
 {
     cohort cohorts[LAB_REVISITS_MOST];
-    double n = (double)of->pages, d = (double)of->replaced, later = 0;
+    double n = (double)revisits->pages, d = (double)revisits->replaced, later = 0;
     lab_theory sum = {0, 0, n * crawls};
     rule rule = {.at = {0}};
     lab_gauss(rule.at, rule.weight, POINTS);
@@ -101,12 +101,14 @@ static lab_theory one_filter(const lab_revisits *of, unsigned crawls)
         double fill;
         cohorts[a] = (cohort){.from = a ? n + (a - 1) * d : 0, .until = n + a * d, .later = later};
         cohorts[a].weight = weight_of(1 - d / n, crawls - a);
-        later += cohorts[a].weight * (rate_after(of, cohorts[a].until, &fill) - rate_after(of, cohorts[a].from, &fill));
+        later += cohorts[a].weight *
+                 (rate_after(revisits, cohorts[a].until, &fill) - rate_after(revisits, cohorts[a].from, &fill));
     }
     for (unsigned a = 0; a < crawls; a++) {
         double piece = (cohorts[a].until - cohorts[a].from) / PIECES;
         for (int i = 0; i < PIECES && piece > 0; i++)
-            add_piece(of, &cohorts[a], &rule, cohorts[a].from + i * piece, cohorts[a].from + (i + 1) * piece, &sum);
+            add_piece(revisits, &cohorts[a], &rule, cohorts[a].from + i * piece, cohorts[a].from + (i + 1) * piece,
+                      &sum);
     }
     sum.variance += variance_of_lives(cohorts, crawls, n, 1 - d / n);
     return sum;
@@ -115,28 +117,28 @@ static lab_theory one_filter(const lab_revisits *of, unsigned crawls)
 /*
  * The crawls of a filter that keeps its salts: pages that both of two crawls have, and their sharers, correlate them.
  */
-static double covariances(const lab_revisits *of, unsigned crawls, double variance)
+static double covariances(const lab_revisits *revisits, unsigned crawls, double variance)
 {
-    double kept = 1 - (double)of->replaced / (double)of->pages, sum = 0;
+    double kept = 1 - (double)revisits->replaced / (double)revisits->pages, sum = 0;
     if (crawls < 2)
         return 0;
     for (unsigned lag = 1; lag < crawls; lag++)
         sum += 2 * (double)(crawls - lag) * pow(kept, lag);
-    return sum * (of->policy.same_order ? variance : lab_same_salts_covariance(of));
+    return sum * (revisits->policy.same_order ? variance : lab_same_salts_covariance(revisits));
 }
 
-lab_theory lab_revisits_missed(const lab_revisits *of, unsigned crawls)
+lab_theory lab_revisits_missed(const lab_revisits *revisits, unsigned crawls)
 {
-    unsigned period = lab_revisits_period(of, crawls), whole = crawls / period, rest = crawls % period;
-    lab_theory one = one_filter(of, period);
-    lab_theory sum = {whole * one.mean, whole * one.variance, (double)of->pages * crawls};
+    unsigned period = lab_revisits_period(revisits, crawls), whole = crawls / period, rest = crawls % period;
+    lab_theory one = one_filter(revisits, period);
+    lab_theory sum = {whole * one.mean, whole * one.variance, (double)revisits->pages * crawls};
     if (rest) {
-        lab_theory last = one_filter(of, rest);
+        lab_theory last = one_filter(revisits, rest);
         sum.mean += last.mean;
         sum.variance += last.variance;
     }
-    if (of->policy.same_salts)
-        sum.variance += covariances(of, crawls, one.variance);
+    if (revisits->policy.same_salts)
+        sum.variance += covariances(revisits, crawls, one.variance);
     return sum;
 }
 
@@ -166,36 +168,36 @@ static double above_in_periods(unsigned crawls, unsigned period, double chance, 
 }
 
 /* The mean over all places in an order that is the same each time. */
-static double above_in_same_order(const lab_revisits *of, unsigned crawls, unsigned least)
+static double above_in_same_order(const lab_revisits *revisits, unsigned crawls, unsigned least)
 {
     double sum = 0, fill;
     rule rule = {.at = {0}};
     lab_gauss(rule.at, rule.weight, POINTS);
     for (int piece = 0; piece < PIECES; piece++)
         for (int i = 0; i < POINTS; i++) {
-            double place = (piece + rule.at[i]) / PIECES * (double)of->pages;
-            sum += rule.weight[i] / PIECES * lab_binomial_above(crawls, rate_after(of, place, &fill), least);
+            double place = (piece + rule.at[i]) / PIECES * (double)revisits->pages;
+            sum += rule.weight[i] / PIECES * lab_binomial_above(crawls, rate_after(revisits, place, &fill), least);
         }
     return sum;
 }
 
-static double share_often(const lab_revisits *of, double once, unsigned crawls, unsigned least)
+static double share_often(const lab_revisits *revisits, double once, unsigned crawls, unsigned least)
 {
-    const lab_policy *policy = &of->policy;
+    const lab_policy *policy = &revisits->policy;
     if (policy->same_order)
-        return above_in_same_order(of, crawls, least);
+        return above_in_same_order(revisits, crawls, least);
     if (policy->same_salts)
-        return lab_same_salts_often(of, crawls, least);
-    return above_in_periods(crawls, lab_revisits_period(of, crawls), once, least);
+        return lab_same_salts_often(revisits, crawls, least);
+    return above_in_periods(crawls, lab_revisits_period(revisits, crawls), once, least);
 }
 
-lab_theory lab_revisits_often(const lab_revisits *of, unsigned crawls, unsigned least)
+lab_theory lab_revisits_often(const lab_revisits *revisits, unsigned crawls, unsigned least)
 {
-    const lab_policy *policy = &of->policy;
-    double n = (double)of->pages;
-    lab_theory once = lab_filling_theory(of->pages, lab_revisits_bits(of), lab_revisits_k(of), 1);
+    const lab_policy *policy = &revisits->policy;
+    double n = (double)revisits->pages;
+    lab_theory once = lab_filling_theory(revisits->pages, lab_revisits_bits(revisits), lab_revisits_k(revisits), 1);
     if (crawls == 1 || !policy->every || (policy->same_salts && policy->same_order))
         return once;
-    double share = share_often(of, once.mean / n, crawls, least);
+    double share = share_often(revisits, once.mean / n, crawls, least);
     return (lab_theory){n * share, n * share * (1 - share), n};
 }

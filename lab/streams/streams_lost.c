@@ -193,21 +193,21 @@ static void judge_bound(lab_entry *entry, lab_theory bound)
 static void judge_lost(const lab_cell *cell, lab_entry *entry)
 {
     const char *kind = lab_stream_kinds[cell->column];
-    expected of = expect_row(cell->settings, cell->row, kind, ((const form *)cell->study->with)->bits);
-    if (isnan(entry->measured) && of.theory.asked > 0)
+    expected expected = expect_row(cell->settings, cell->row, kind, ((const form *)cell->study->with)->bits);
+    if (isnan(entry->measured) && expected.theory.asked > 0)
         snprintf(entry->remark, sizeof entry->remark, "in some runs it allocated more than its size");
-    if (isnan(entry->measured) || !(of.theory.asked > 0))
+    if (isnan(entry->measured) || !(expected.theory.asked > 0))
         return;
-    if (!of.known)
-        lab_entry_scale(entry, LAB_PER_MILLION / of.theory.asked);
-    else if (of.sort == LAB_BOUND)
-        judge_bound(entry, of.theory);
+    if (!expected.known)
+        lab_entry_scale(entry, LAB_PER_MILLION / expected.theory.asked);
+    else if (expected.sort == LAB_BOUND)
+        judge_bound(entry, expected.theory);
     else
-        lab_entry_count(entry, cell->numbers, of.theory, LAB_PER_MILLION);
-    entry->theory_sort = of.sort;
-    if (of.missing && !entry->remark[0])
+        lab_entry_count(entry, cell->numbers, expected.theory, LAB_PER_MILLION);
+    entry->theory_sort = expected.sort;
+    if (expected.missing && !entry->remark[0])
         snprintf(entry->remark, sizeof entry->remark, "without %zu stream%s into whose memory it does not fit",
-                 of.missing, of.missing == 1 ? "" : "s");
+                 expected.missing, expected.missing == 1 ? "" : "s");
 }
 
 static void judge_repeats(const lab_cell *cell, lab_entry *entry)

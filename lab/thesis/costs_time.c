@@ -45,17 +45,17 @@ static void free_table(table *made)
     lab_texts_free(&made->texts);
 }
 
-static void take_times(table *of, lab_deed deed, double *numbers)
+static void take_times(table *table, lab_deed deed, double *numbers)
 {
-    const vidi_str *urls = of->texts.urls + (deed == LAB_ADD ? 0 : of->n);
+    const vidi_str *urls = table->texts.urls + (deed == LAB_ADD ? 0 : table->n);
     uint64_t times[CELLS] = {0};
     if (deed != LAB_ADD)
-        lab_timed_fill(of->filters, CELLS, of->texts.urls, of->n);
+        lab_timed_fill(table->filters, CELLS, table->texts.urls, table->n);
     for (uint64_t turn = 0; turn < TURNS; turn++) {
-        uint64_t first = of->n * turn / TURNS, last = of->n * (turn + 1) / TURNS;
+        uint64_t first = table->n * turn / TURNS, last = table->n * (turn + 1) / TURNS;
         for (unsigned cell = 0; cell < CELLS; cell++) {
             uint64_t start = lab_thread_time();
-            lab_timed_do(of->filters[cell], deed, urls + first, last - first);
+            lab_timed_do(table->filters[cell], deed, urls + first, last - first);
             times[cell] += lab_thread_time() - start;
         }
     }

@@ -89,12 +89,12 @@ static int measure_revisit(const lab_settings *settings, uint64_t run, double *n
 typedef lab_theory theory_of(uint64_t urls, double m, unsigned k, unsigned filters);
 
 /* Theory for a capacity that varies: the variance for a fixed capacity, plus what the capacity's variance adds. */
-static lab_theory with_capacity(theory_of *of, uint64_t n, double capacity, double variance)
+static lab_theory with_capacity(theory_of *expect, uint64_t n, double capacity, double variance)
 {
     double step = capacity / 100;
-    lab_theory theory = of(n, lab_bits(capacity, K, M), K, 1);
-    double more = of(n, lab_bits(capacity + step, K, M), K, 1).mean;
-    double less = of(n, lab_bits(capacity - step, K, M), K, 1).mean, slope = (more - less) / (2 * step);
+    lab_theory theory = expect(n, lab_bits(capacity, K, M), K, 1);
+    double more = expect(n, lab_bits(capacity + step, K, M), K, 1).mean;
+    double less = expect(n, lab_bits(capacity - step, K, M), K, 1).mean, slope = (more - less) / (2 * step);
     theory.variance += slope * slope * variance;
     return theory;
 }

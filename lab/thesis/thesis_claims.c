@@ -26,33 +26,33 @@ typedef struct perfection {
 } perfection;
 
 /* Adds all cells of a table. Rows and columns begin with k and M, unless both are given. */
-static void add_cells(perfection *of, const lab_book *book, const char *id, double k, double multiplier)
+static void add_cells(perfection *cells, const lab_book *book, const char *id, double k, double multiplier)
 {
     const lab_table *table = lab_book_find(book, id);
-    for (size_t i = 0; table && i < table->rows * table->columns && of->count < IMPERFECT_MOST; i++) {
+    for (size_t i = 0; table && i < table->rows * table->columns && cells->count < IMPERFECT_MOST; i++) {
         const lab_entry *entry = lab_book_entry(book, id, table->entries[i].row, table->entries[i].column);
         if (!entry)
             continue;
-        of->entries[of->count] = entry;
-        of->perfect[of->count++] = perfect_rate(k > 0 ? k : strtod(entry->row, NULL),
-                                                multiplier > 0 ? multiplier : strtod(entry->column, NULL));
+        cells->entries[cells->count] = entry;
+        cells->perfect[cells->count++] = perfect_rate(k > 0 ? k : strtod(entry->row, NULL),
+                                                      multiplier > 0 ? multiplier : strtod(entry->column, NULL));
     }
 }
 
 static lab_holding judge_imperfect(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
-    perfection of = {.count = 0};
+    perfection cells = {.count = 0};
     size_t judged = 0, more = 0, open = 0;
     double low = INFINITY, high = 0, least = INFINITY;
-    add_cells(&of, book, "thesis-5.5", 1, 2.0);
-    add_cells(&of, book, "thesis-5.6", 2, 2.0);
-    add_cells(&of, book, "thesis-5.7", 3, 2.0);
-    add_cells(&of, book, "thesis-5.9", 0, 0);
-    if (of.count == 0)
+    add_cells(&cells, book, "thesis-5.5", 1, 2.0);
+    add_cells(&cells, book, "thesis-5.6", 2, 2.0);
+    add_cells(&cells, book, "thesis-5.7", 3, 2.0);
+    add_cells(&cells, book, "thesis-5.9", 0, 0);
+    if (cells.count == 0)
         return LAB_UNJUDGED;
-    for (size_t i = 0; i < of.count; i++) {
-        lab_entry perfect = lab_exact_entry(of.perfect[i]);
-        lab_ratio ratio = lab_ratio_of_rates_among(of.entries[i], &perfect, of.count);
+    for (size_t i = 0; i < cells.count; i++) {
+        lab_entry perfect = lab_exact_entry(cells.perfect[i]);
+        lab_ratio ratio = lab_ratio_of_rates_among(cells.entries[i], &perfect, cells.count);
         lab_comparison comparison = lab_compare(ratio, claim->margin);
         more += comparison == LAB_MORE;
         if (!ratio.known || !(ratio.low > 0) || ratio.high / ratio.low > 1 + claim->margin)
@@ -64,14 +64,14 @@ static lab_holding judge_imperfect(const lab_claim *claim, const lab_book *book,
         least = fmin(least, ratio.high);
     }
     if (judged == 0) {
-        snprintf(sentence, room, "None of the %zu cells has enough counts", of.count);
+        snprintf(sentence, room, "None of the %zu cells has enough counts", cells.count);
         return more ? LAB_HOLDS : LAB_UNJUDGED;
     }
     snprintf(sentence, room,
              "In the %zu of %zu cells that tell, the rate divided by that of (3.5) is between %.4f and %.4f (99 %% for "
              "all of them together), so imperfect functions add at most %.2g %%, and in the best measured cell at most "
              "%.2g %%",
-             judged, of.count, low, high, fmax(0, 100 * (high - 1)), fmax(0, 100 * (least - 1)));
+             judged, cells.count, low, high, fmax(0, 100 * (high - 1)), fmax(0, 100 * (least - 1)));
     return more ? LAB_HOLDS : open ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
 }
 

@@ -37,9 +37,9 @@ typedef struct public_sets {
 } public_sets;
 
 /* The parameters of a filter, numbered crawl by crawl, without those of the next. */
-static const char *params_of(const public_sets *of, const lab_config *config, unsigned filter, char own[128])
+static const char *params_of(const public_sets *sets, const lab_config *config, unsigned filter, char own[128])
 {
-    const char *at = of->params;
+    const char *at = sets->params;
     for (filter %= lab_functions_lists(config->functions); filter > 0; filter--)
         at = strchr(at, '|') + 1;
     snprintf(own, 128, "%.*s", (int)strcspn(at, "|"), at);
@@ -66,36 +66,36 @@ static void make_sets(public_sets *made, const lab_config *config, const lab_set
 }
 
 /* The next crawl: new salts, and other functions if the configuration says so. */
-static void rotate_sets(public_sets *of, const lab_config *config, const lab_settings *settings, unsigned epoch)
+static void rotate_sets(public_sets *sets, const lab_config *config, const lab_settings *settings, unsigned epoch)
 {
     vidi_options next = VIDI_OPTIONS_INIT;
     char own[128];
     next.capacity = settings->urls;
-    for (unsigned i = 0; i < of->count; i++) {
+    for (unsigned i = 0; i < sets->count; i++) {
         bool other = lab_functions_lists(config->functions) > 1;
-        next.params = other ? params_of(of, config, epoch * of->count + i, own) : NULL;
-        check(vidi_rotate(of->sets[i], &next) == VIDI_OK, "%s: %s", own, vidi_message());
+        next.params = other ? params_of(sets, config, epoch * sets->count + i, own) : NULL;
+        check(vidi_rotate(sets->sets[i], &next) == VIDI_OK, "%s: %s", own, vidi_message());
     }
 }
 
 /* One crawl: hits[i] goes up for each URL that all sets falsely see. */
-static void crawl(const public_sets *of, const lab_config *config, const lab_settings *settings, uint64_t run,
+static void crawl(const public_sets *sets, const lab_config *config, const lab_settings *settings, uint64_t run,
                   const uint32_t *order, unsigned char *hits)
 {
     char url[LAB_URL_ROOM];
     for (uint64_t i = 0; i < settings->urls; i++) {
         uint64_t at = order ? order[i] : i;
         unsigned seen = 0;
-        for (unsigned j = 0; j < of->count; j++)
-            seen += vidi_add(of->sets[j], (vidi_str){url, lab_url(url, settings, run, at)}) == VIDI_SEEN;
-        hits[at] = (unsigned char)(hits[at] + (config->incremental && seen == of->count));
+        for (unsigned j = 0; j < sets->count; j++)
+            seen += vidi_add(sets->sets[j], (vidi_str){url, lab_url(url, settings, run, at)}) == VIDI_SEEN;
+        hits[at] = (unsigned char)(hits[at] + (config->incremental && seen == sets->count));
     }
     for (uint64_t i = 0; i < settings->urls && !config->incremental; i++) {
         vidi_str asked = {url, lab_url(url, settings, run, settings->urls + i)};
         unsigned seen = 0;
-        for (unsigned j = 0; j < of->count; j++)
-            seen += vidi_has(of->sets[j], asked) == VIDI_SEEN;
-        hits[i] = (unsigned char)(hits[i] + (seen == of->count));
+        for (unsigned j = 0; j < sets->count; j++)
+            seen += vidi_has(sets->sets[j], asked) == VIDI_SEEN;
+        hits[i] = (unsigned char)(hits[i] + (seen == sets->count));
     }
 }
 

@@ -55,7 +55,7 @@ static void draw(small *made, uint32_t pages, uint32_t seeds, const char *links)
 }
 
 /* The crawl in which the set takes the pages with a letter in `lose` for seen. */
-static lab_crawl crawl_losing(const small *of, lab_order order, const char *lose)
+static lab_crawl crawl_losing(const small *small, lab_order order, const char *lose)
 {
     lab_crawl crawl;
     vidi_set *set;
@@ -65,7 +65,7 @@ static lab_crawl crawl_losing(const small *of, lab_order order, const char *lose
     assert_int_equal(vidi_create(&set, &options), VIDI_OK);
     for (; *lose; lose++)
         assert_int_equal(vidi_add(set, (vidi_str){lose, 1}), VIDI_NEW);
-    check(lab_crawl_run(&crawl, &of->graph, order, set) == VIDI_OK, "%s", vidi_message());
+    check(lab_crawl_run(&crawl, &small->graph, order, set) == VIDI_OK, "%s", vidi_message());
     vidi_close(set);
     return crawl;
 }
@@ -79,10 +79,10 @@ static const char *story_of(const lab_crawl *crawl, char text[PAGES_MOST + 1])
     return text;
 }
 
-static void must_tell(const small *of, lab_order order, const char *lose, const char *story)
+static void must_tell(const small *small, lab_order order, const char *lose, const char *story)
 {
     char text[PAGES_MOST + 1];
-    lab_crawl crawl = crawl_losing(of, order, lose);
+    lab_crawl crawl = crawl_losing(small, order, lose);
     check(strcmp(story_of(&crawl, text), story) == 0, "order %d without %s: %s, not %s", (int)order, lose, text, story);
     lab_crawl_free(&crawl);
 }

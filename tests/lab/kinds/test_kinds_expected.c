@@ -26,31 +26,31 @@ typedef struct sample {
     double count, sum, squares;
 } sample;
 
-static void note(sample *of, double number)
+static void note(sample *sample, double number)
 {
-    of->count++;
-    of->sum += number;
-    of->squares += number * number;
+    sample->count++;
+    sample->sum += number;
+    sample->squares += number * number;
 }
 
-static double mean_of(const sample *of)
+static double mean_of(const sample *sample)
 {
-    return of->sum / of->count;
+    return sample->sum / sample->count;
 }
 
-static double variance_of(const sample *of)
+static double variance_of(const sample *sample)
 {
-    return of->squares / of->count - mean_of(of) * mean_of(of);
+    return sample->squares / sample->count - mean_of(sample) * mean_of(sample);
 }
 
 /* The mean within four standard errors, the variance within so large a share. */
-static void agrees(const char *what, const sample *of, lab_theory theory, double share)
+static void agrees(const char *what, const sample *sample, lab_theory theory, double share)
 {
-    double error = sqrt(variance_of(of) / of->count);
-    check(fabs(mean_of(of) - theory.mean) < 4 * error, "%s: %g on average, theory %g, standard error %g", what,
-          mean_of(of), theory.mean, error);
-    check(fabs(variance_of(of) / theory.variance - 1) < share, "%s: variance %g, theory %g", what, variance_of(of),
-          theory.variance);
+    double error = sqrt(variance_of(sample) / sample->count);
+    check(fabs(mean_of(sample) - theory.mean) < 4 * error, "%s: %g on average, theory %g, standard error %g", what,
+          mean_of(sample), theory.mean, error);
+    check(fabs(variance_of(sample) / theory.variance - 1) < share, "%s: variance %g, theory %g", what,
+          variance_of(sample), theory.variance);
 }
 
 /* ---- blocked ---- */
@@ -127,16 +127,16 @@ typedef struct stage {
 } stage;
 
 /* Draws the URL's bits; returns whether all are set. `set`: sets them if one is zero. */
-static bool all_set(stage *of, bool set)
+static bool all_set(stage *stage, bool set)
 {
     uint64_t places[64];
     bool all = true;
-    for (unsigned i = 0; i < of->shape.k; i++) {
-        places[i] = chance((uint64_t)of->shape.m);
-        all &= of->bits[places[i]];
+    for (unsigned i = 0; i < stage->shape.k; i++) {
+        places[i] = chance((uint64_t)stage->shape.m);
+        all &= stage->bits[places[i]];
     }
-    for (unsigned i = 0; i < of->shape.k && set; i++)
-        of->bits[places[i]] = 1;
+    for (unsigned i = 0; i < stage->shape.k && set; i++)
+        stage->bits[places[i]] = 1;
     return all;
 }
 

@@ -44,52 +44,52 @@ typedef struct site {
 } site;
 
 /* Sets the bits of the page in this place; it is lost if they were all set. */
-static void look_up(site *of, const lab_revisits *policy, unsigned place)
+static void look_up(site *site, const lab_revisits *policy, unsigned place)
 {
     bool all = true;
     for (unsigned i = 0; i < lab_revisits_k(policy); i++) {
-        uint64_t value = lab_mix(lab_mix(of->pages[place] + of->salt) + i * UINT64_C(0x9e3779b97f4a7c15));
-        unsigned char *bit = &of->bits[lab_scale(value, (uint64_t)lab_revisits_bits(policy))];
+        uint64_t value = lab_mix(lab_mix(site->pages[place] + site->salt) + i * UINT64_C(0x9e3779b97f4a7c15));
+        unsigned char *bit = &site->bits[lab_scale(value, (uint64_t)lab_revisits_bits(policy))];
         all &= *bit;
         *bit = 1;
     }
-    of->lost[place] = all;
+    site->lost[place] = all;
 }
 
-static void crawl(site *of, const lab_revisits *policy, unsigned number)
+static void crawl(site *site, const lab_revisits *policy, unsigned number)
 {
     unsigned replaced[PAGES], new = number ? (unsigned)policy->replaced : 0;
     shuffle(replaced);
     for (unsigned i = 0; i < new; i++)
-        of->pages[replaced[i]] = lab_mix(chance(UINT64_MAX));
+        site->pages[replaced[i]] = lab_mix(chance(UINT64_MAX));
     if (number % lab_revisits_period(policy, CRAWLS) != 0) {
         for (unsigned i = 0; i < new; i++)
-            look_up(of, policy, replaced[i]);
+            look_up(site, policy, replaced[i]);
         return;
     }
-    memset(of->bits, 0, sizeof of->bits);
+    memset(site->bits, 0, sizeof site->bits);
     if (!policy->policy.same_salts)
-        of->salt = lab_mix(chance(UINT64_MAX));
+        site->salt = lab_mix(chance(UINT64_MAX));
     if (!policy->policy.same_order)
-        shuffle(of->order);
+        shuffle(site->order);
     for (unsigned i = 0; i < PAGES; i++)
-        look_up(of, policy, of->order[i]);
+        look_up(site, policy, site->order[i]);
 }
 
 /* Page-crawls missed; times[place] is how often. */
-static double crawl_all(site *of, const lab_revisits *policy)
+static double crawl_all(site *site, const lab_revisits *policy)
 {
     double missed = 0;
-    memset(of->times, 0, sizeof of->times);
-    of->salt = lab_mix(chance(UINT64_MAX));
-    shuffle(of->order);
+    memset(site->times, 0, sizeof site->times);
+    site->salt = lab_mix(chance(UINT64_MAX));
+    shuffle(site->order);
     for (unsigned i = 0; i < PAGES; i++)
-        of->pages[i] = lab_mix(chance(UINT64_MAX));
+        site->pages[i] = lab_mix(chance(UINT64_MAX));
     for (unsigned number = 0; number < CRAWLS; number++) {
-        crawl(of, policy, number);
+        crawl(site, policy, number);
         for (unsigned i = 0; i < PAGES; i++) {
-            missed += of->lost[i];
-            of->times[i] += of->lost[i];
+            missed += site->lost[i];
+            site->times[i] += site->lost[i];
         }
     }
     return missed;
@@ -211,11 +211,11 @@ static void note(const lab_revisits_world *world, unsigned crawls, double missed
 static seen_so_far crawl_with(lab_policy policy, uint64_t pages, uint64_t replaced, unsigned crawls)
 {
     const lab_settings settings = {.urls = 1000, .seed = 3};
-    lab_revisits of = {policy, pages, replaced, 4};
+    lab_revisits revisits = {policy, pages, replaced, 4};
     lab_revisits_world world;
     seen_so_far so_far = {.pages = pages};
     assert_int_equal(lab_revisits_world_make(&world, &settings, 0, pages, replaced), 0);
-    assert_int_equal(lab_revisits_crawl(&world, &of, crawls, note, &so_far), 0);
+    assert_int_equal(lab_revisits_crawl(&world, &revisits, crawls, note, &so_far), 0);
     lab_revisits_world_free(&world);
     assert_int_equal(so_far.crawls, crawls);
     return so_far;
@@ -273,9 +273,10 @@ static void all_policies_have_the_same_memory(void **state)
     (void)state;
     for (size_t i = 0; i < CASES; i++)
         for (double bits = 4; bits <= 16; bits *= 2) {
-            lab_revisits of = {cases[i].policy, 12345, 0, bits};
-            double all = lab_revisits_bits(&of) * of.policy.filters;
-            check(all <= 12345 * bits && all > 12345 * bits - of.policy.filters, "%s: %g bits", of.policy.name, all);
+            lab_revisits revisits = {cases[i].policy, 12345, 0, bits};
+            double all = lab_revisits_bits(&revisits) * revisits.policy.filters;
+            check(all <= 12345 * bits && all > 12345 * bits - revisits.policy.filters, "%s: %g bits",
+                  revisits.policy.name, all);
         }
 }
 
