@@ -11,7 +11,7 @@ static const lab_entry *at_k(const lab_book *book, unsigned k, const char *bits)
 {
     char row[16];
     snprintf(row, sizeof row, "k = %u", k);
-    return lab_book_entry(book, "notes-k", row, bits);
+    return lab_book_entry(book, "counting-k", row, bits);
 }
 
 /* The k with the fewest false positives, apart from k = `except`; 0 if there are no figures. */
@@ -90,7 +90,7 @@ static lab_holding judge_formula(const lab_claim *claim, const lab_book *book, c
         formula[i] = lab_exact_entry(100 * pow(1 - exp(-(double)k / (4.0 * (i % COLUMNS + 1))), k));
         formula[i].row = entry->row;
         formula[i].column = entry->column;
-        lab_contest_add(&contest, entry, &formula[i], "notes-k");
+        lab_contest_add(&contest, entry, &formula[i], "counting-k");
     }
     lab_contest_judge(&contest, claim->margin);
     if (contest.judged == 0)
@@ -107,46 +107,47 @@ static lab_holding judge_formula(const lab_claim *claim, const lab_book *book, c
 #define SOURCE "the counting notes"
 
 const lab_claim lab_counting_claims[] = {
-    {"notes-formula", SOURCE, "A URL is falsely seen with a probability of (1 - e^(-kn/m))^k", "notes-k",
+    {"counting-formula", SOURCE, "A URL is falsely seen with a probability of (1 - e^(-kn/m))^k", "counting-k",
      .judge = judge_formula, .margin = LAB_RATE_MARGIN},
-    {"notes-larger-k", SOURCE, "The larger k, the fewer false positives", "notes-k", .judge = judge_larger_k,
+    {"counting-larger-k", SOURCE, "The larger k, the fewer false positives", "counting-k", .judge = judge_larger_k,
      .margin = LAB_RATE_MARGIN},
-    {"notes-best-k", SOURCE, "The best k is (m/n) ln 2", "notes-k", .judge = lab_claim_best_k,
+    {"counting-best-k", SOURCE, "The best k is (m/n) ln 2", "counting-k", .judge = lab_claim_best_k,
      .margin = LAB_RATE_MARGIN},
-    {"notes-hashes", SOURCE, "Hashing URLs and looking for collisions takes too much space", "notes-space",
+    {"counting-hashes", SOURCE, "Hashing URLs and looking for collisions takes too much space", "counting-space",
      /* Storing hashes is much more costly only if many errors are acceptable. */
-     .cells = "notes-space @ error 1e-2 @ Bloom filter; @ error 1e-9; @ error 1e-2 @ stored hashes; @ error 1e-9; @ "
+     .cells = "counting-space @ error 1e-2 @ Bloom filter; @ error 1e-9; @ error 1e-2 @ stored hashes; @ error 1e-9; @ "
               "error 1e-2 @ one hash",
      .tests = {"true A>C", "true B<D/2"}, .rule = "a+ fails; b+ holds; conditions",
      .sentence =
          "For an error rate of 1e-2 a Bloom filter takes {A 3g} bits per URL, stored hashes {C 3g} and a single "
          "hash function {E 4g}; for 1e-9 the filter takes {B 3g} and stored hashes {D 3g}, and these could "
          "also be listed and deleted"},
-    {"notes-space", SOURCE, "A Bloom filter is good if m/n is much less than the length of the key in bits plus log n",
-     "notes-space", .cells = "notes-space @ error 1e-2 @ Bloom filter; @ error 1e-9; @@ URLs; @@ hashset",
+    {"counting-space", SOURCE,
+     "A Bloom filter is good if m/n is much less than the length of the key in bits plus log n", "counting-space",
+     .cells = "counting-space @ error 1e-2 @ Bloom filter; @ error 1e-9; @@ URLs; @@ hashset",
      .tests = {"true B<C/2", "true B<C A<C"}, .rule = "a+ holds; b+ conditions; fails",
      .sentence =
          "The key and log n are {C 0f} bits per URL and a real hash table takes {D 0f}; a Bloom filter takes {A "
          "3g} for an error rate of 1e-2 and {B 3g} for 1e-9"},
-    {"notes-larger", SOURCE, "Counters take more space than bits", "notes-counters",
-     .cells = "notes-counters @ 4 bits @ memory", .tests = {"true A>1"},
+    {"counting-larger", SOURCE, "Counters take more space than bits", "counting-counters",
+     .cells = "counting-counters @ 4 bits @ memory", .tests = {"true A>1"},
      .sentence = "Counters of 4 bits take {A 3g} times the memory of bits for the same error rate"},
-    {"notes-same-error", SOURCE, "The error probability of counters is that of bits", "notes-counting", .margin = 0,
+    {"counting-same-error", SOURCE, "The error probability of counters is that of bits", "counting-errors", .margin = 0,
      .margin_reason = "counters and bits use the same hash values, so their counts must be equal",
-     .cells = "notes-counting @ 2 HF @ bits; @@ counters; @@ counters after deleting; @ 3 HF @ bits; @@ counters; @@ "
+     .cells = "counting-errors @ 2 HF @ bits; @@ counters; @@ counters after deleting; @ 3 HF @ bits; @@ counters; @@ "
               "counters after deleting; @ 4 HF @ bits; @@ counters; @@ counters after deleting",
      .tests = {"true abs(B-A)<=1e-9*A abs(C-A)<=1e-9*A abs(E-D)<=1e-9*D abs(F-D)<=1e-9*D abs(H-G)<=1e-9*G "
                "abs(I-G)<=1e-9*G"},
      .sentence = "[a-|Counters and bits differ|Counters have exactly the same false positives as bits] for 2, 3 and 4 "
                  "functions ({A 4g}, {D 4g} and {G 4g} %), also when other URLs were inserted and deleted again"},
-    {"notes-deleting", SOURCE, "Counters make it possible to delete URLs", "notes-counters",
-     .cells = "notes-counters @ 4 bits @ forgotten; @@ full; @ 2 bits", .tests = {"true A>0 B>0"},
+    {"counting-deleting", SOURCE, "Counters make it possible to delete URLs", "counting-counters",
+     .cells = "counting-counters @ 4 bits @ forgotten; @@ full; @ 2 bits", .tests = {"true A>0 B>0"},
      .rule = "a+ conditions; holds",
      .sentence = "After all URLs were deleted, {B 2g} % of the counters of 4 bits and {C 3g} % of those of 2 bits were "
                  "not zero, because they had been full; and deleting a fiftieth as many URLs that were never inserted "
                  "made the filter forget {A 2g} % of those that were"},
-    {"notes-lookup", SOURCE, "The smallest of a URL's counters tells how often it was inserted", "notes-counters",
-     .cells = "notes-counters @ 4 bits @ too large", .tests = {"true A>0"}, .rule = "a+ conditions; holds",
+    {"counting-lookup", SOURCE, "The smallest of a URL's counters tells how often it was inserted", "counting-counters",
+     .cells = "counting-counters @ 4 bits @ too large", .tests = {"true A>0"}, .rule = "a+ conditions; holds",
      .sentence =
          "The minimum is never too small (up to the largest count that fits), but too large for {A 3g} % of the "
          "URLs with 3 functions and half of the counters in use: as often as a URL is falsely seen"},

@@ -240,7 +240,7 @@ static void judge_counters(const lab_cell *cell, lab_entry *entry)
     lab_entry_count(entry, cell->numbers, theory, 100);
 }
 
-LAB_STUDY(notes_counters, "notes-counters", "Counters of several widths: insert, delete and lookup",
+LAB_STUDY(counting_counters, "counting-counters", "Counters of several widths: insert, delete and lookup",
           "the counting notes",
           "A tenth of the URLs is inserted, k = 3, kn/m = ln 2. Full and still seen: after all were deleted. "
           "Forgotten: after deleting a fiftieth as many URLs that were never inserted.",

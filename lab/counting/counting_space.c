@@ -113,7 +113,7 @@ static void judge_space(const lab_cell *cell, lab_entry *entry)
 }
 
 LAB_STUDY(
-    notes_space, "notes-space", "Memory of Bloom filters, of hashes and of URLs", "the counting notes",
+    counting_space, "counting-space", "Memory of Bloom filters, of hashes and of URLs", "the counting notes",
     "A tenth of the URLs is inserted. Stored hashes and one hash are computed, since the sets would be too large.",
     "bits per URL", space_rates, space_ways, .runs_most = 3,
     .plot = {.x = "false positives",

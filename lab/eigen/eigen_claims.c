@@ -145,7 +145,7 @@ const lab_claim lab_eigen_claims[] = {
     {"eigen-formulas", "the eigenvalue paper, section 2.3", "Formulas (1) to (6) describe the two filters",
      "eigen-formulas", .judge = judge_formulas},
     {"eigen-best-k", "the eigenvalue paper, section 2.3",
-     "More hash functions help up to k = (m/n) ln 2 and no further", "notes-k", .judge = lab_claim_best_k,
+     "More hash functions help up to k = (m/n) ln 2 and no further", "counting-k", .judge = lab_claim_best_k,
      .margin = LAB_RATE_MARGIN},
     {"eigen-time", "the eigenvalue paper, section 2.3",
      "A URL still takes constant time, and not much more than before", "eigen-time", .margin = 0.5,

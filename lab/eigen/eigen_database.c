@@ -80,7 +80,7 @@ static int complain(sqlite3 *database)
     return lab_fail(VIDI_EIO, "SQLite: %s", database ? sqlite3_errmsg(database) : "no memory");
 }
 
-/* Adds what is not there; *added counts it. */
+/* Adds a URL unless it is there; *added counts those added. */
 static int step(sqlite3 *database, sqlite3_stmt *insert, vidi_str url, uint64_t *added)
 {
     if (sqlite3_bind_text(insert, 1, url.ptr, (int)url.len, SQLITE_STATIC) != SQLITE_OK ||

@@ -1,7 +1,7 @@
 /*
  * False positives against crawl depth, the number of URLs taken from one site in a row (the eigenvalue paper, figure
- * 5). n URLs are inserted, so many from each site, and n others are looked up: further pages of the same sites, or
- * pages of other sites.
+ * 5). n URLs are inserted, as many from each site as the depth says, and n others are looked up: further pages of the
+ * same sites, or pages of other sites.
  *
  * We compare the paper's filter with the features of its table 1 (`labels`) and with the best features possible here
  * (`tail`: the numbers of the pages, which are all different), with a third more bits, as in the paper, and without

@@ -11,7 +11,7 @@
 #include "lab/engine/study.h"
 #include "lab/engine/workers.h"
 
-/* What is to be measured. */
+/* What will be measured. */
 typedef struct contents {
     lab_config *configs; /* [cell] */
     size_t cells, experiments, studies;

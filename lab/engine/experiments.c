@@ -205,10 +205,10 @@ static const lab_experiment all[] = {
     FIGURE_A("4", 2, 2.0, "Two filters"),
     FIGURE_A("5", 3, 1.7, "Three filters"),
     FIGURE_A("6", 3, 2.0, "Three filters"),
-    {"notes-k", "False positives against k, for a given number of bits per URL", "the counting notes",
+    {"counting-k", "False positives against k, for a given number of bits per URL", "the counting notes",
      "Jenkins, salted. \"Larger k, fewer false positives\" holds up to (m/n) ln 2: 2.8, 5.5 and 8.3.", one_to_twelve,
      bits_a_url, AGAINST_K("false positives"), .base = {JENKINS}},
-    {"notes-counting", "Counters instead of bits, with and without deleting", "the counting notes",
+    {"counting-errors", "Counters instead of bits, with and without deleting", "the counting notes",
      "Jenkins, salted, M = 2.0. All use the same salts, so the three counts of a row must be exactly equal.",
      two_to_four, bits_or_counters, .base = {JENKINS, .multiplier = 2.0}},
 };

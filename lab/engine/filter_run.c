@@ -142,7 +142,7 @@ static vidi__inside_seed seed_of(const lab_settings *settings, uint64_t run, con
     return family->spatial ? vidi__inside_member_seed(&seed, same ? 1 : family->member + 1, 1) : seed;
 }
 
-/* A filter for so many URLs. */
+/* A filter for `urls` URLs. */
 static int make_filter(const lab_settings *settings, uint64_t run, uint64_t urls, const lab_family *family,
                        lab_array shape, vidi__inside_bloom **filter)
 {

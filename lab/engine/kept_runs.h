@@ -33,7 +33,7 @@ lab_keep *lab_keep_new(const char *folder, const char *maker, bool fresh);
 enum { LAB_KEEP_DAYS = 30 };
 void lab_keep_begin(lab_keep *keep, const char *what);
 
-/* The next kept run of a part with rows of that size. *at must be 0 at first. NULL: there are no more. */
+/* The next kept run of a part with rows of `size` bytes. *at must be 0 at first. NULL: there are no more. */
 const void *lab_keep_next(const lab_keep *keep, size_t *at, uint64_t part, size_t size, uint64_t *run);
 
 /* Adds a run. Only one thread may call it at a time. */

@@ -40,8 +40,8 @@ int lab_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
     } while (0)
 
 /*
- * Before the declaration of a variable: `release` gets its address when its block ends, however that happens. So LAB_TRY
- * may leave the block at any time, once the variable has a value that can be released.
+ * Before the declaration of a variable: `release` gets its address when its block ends, however that happens. So
+ * LAB_TRY may leave the block at any time, once the variable has a value that can be released.
  */
 #define LAB_OWN(release) __attribute__((cleanup(release)))
 
@@ -120,7 +120,7 @@ typedef struct lab_config {
     unsigned epochs;       /* crawls that must all lose a URL: the temporal strategy */
     bool incremental;      /* URLs are looked up while the filter fills; otherwise others are, when it is full */
     bool shuffled;         /* incremental: each later crawl meets the URLs in an order of its own */
-    unsigned tenths;       /* incremental: only so many tenths of the URLs count, from the first on */
+    unsigned tenths;       /* incremental: only the first tenths of the URLs count, this many */
     const char *kind;      /* used instead of classic or spatial: counting */
     bool deletes;          /* half as many other URLs were inserted too, and removed again */
     double bits;           /* m/n, instead of M; complete configurations have M */

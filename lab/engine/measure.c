@@ -58,7 +58,7 @@ static void load(void *context, uint64_t run, const void *row)
     memcpy(marked_of(results, run), marked, results->filters * sizeof *results->marked);
 }
 
-/* Of a run with so many cells: 1e6 URLs take half a second, and each cell a twenty-fifth. */
+/* Work of a run: 1e6 URLs take half a second, and each cell a twenty-fifth. */
 static double cells_work(const lab_settings *settings, size_t cells, uint64_t runs)
 {
     return lab_work(settings, 0.5 + 0.04 * (double)cells, runs, false);

@@ -172,13 +172,15 @@ void lab_entry_published(lab_entry *entry, const lab_study *study, double tolera
 
 /* ---- for measuring ---- */
 
-/* settings->urls divided by `part`, so that an experiment takes seconds, but at least `least` if there are so many. */
+/*
+ * settings->urls divided by `part`, so that an experiment takes seconds; at least `least`, or all if there are fewer.
+ */
 uint64_t lab_urls_part(const lab_settings *settings, uint64_t part, uint64_t least);
 
 /* Writes the URL into a buffer of LAB_URL_ROOM bytes. */
 vidi_str lab_url_text(char *buffer, const lab_settings *settings, uint64_t run, uint64_t index);
 
-/* A set of that kind with the run's key and canon "none". */
+/* A set with the run's key and canon "none". */
 int lab_set_make(vidi_set **set, const lab_settings *settings, uint64_t run, const char *kind, const char *params,
                  uint64_t capacity);
 
@@ -270,7 +272,7 @@ lab_holding lab_claim_judged(const lab_claim *claim, const lab_book *book, char 
 const lab_claim *lab_claim_at(size_t index);
 const lab_claim *lab_claim_find(const char *id);
 
-/* Copies the next table of a claim's evidence to `id` and advances *list behind it; false after the last. */
+/* Copies the next table of a claim's evidence to `id` and moves *list past it; false after the last. */
 enum { LAB_ID_ROOM = 64 };
 bool lab_evidence_next(const char **list, char id[LAB_ID_ROOM]);
 
@@ -287,21 +289,21 @@ bool lab_evidence_next(const char **list, char id[LAB_ID_ROOM]);
     X(further_scalable) X(further_scalable_memory) X(further_revisit) X(further_delay) X(further_equal_bits) \
     X(further_equal_bits_time) X(further_genetic) X(further_genetic_time) X(further_processes) \
     X(further_processes_time) X(further_processes_messages) \
-    X(layers_comparisons) X(layers_false) X(layers_query) X(layers_insert) X(layers_original) X(layers_quarter) \
-    X(layers_slower) X(layers_formula) X(layers_addresses) X(layers_equal) X(layers_space) X(layers_cross) \
-    X(layers_own) X(layers_program) X(layers_program_time) \
-    X(notes_space) X(notes_counters) \
+    X(multilayer_comparisons) X(multilayer_false) X(multilayer_query) X(multilayer_insert) X(multilayer_original) \
+    X(multilayer_quarter) X(multilayer_slower) X(multilayer_formula) X(multilayer_addresses) X(multilayer_equal) \
+    X(multilayer_space) X(multilayer_cross) X(multilayer_own) X(multilayer_program) X(multilayer_program_time) \
+    X(counting_space) X(counting_counters) \
     X(eigen_fig_5) X(eigen_fig_5_oaat) X(eigen_asked) X(eigen_formulas) X(eigen_features) X(eigen_shifts) \
     X(eigen_similar) X(eigen_time) X(eigen_growth) X(eigen_database) X(eigen_database_space) \
-    X(kinds_lost) X(kinds_told) X(kinds_time) X(kinds_needs) X(kinds_growth) X(kinds_growth_bits) X(kinds_recrawl) \
-    X(kinds_recrawl_all) X(kinds_delay) X(kinds_which) \
+    X(kinds_lost) X(kinds_expected) X(kinds_time) X(kinds_needs) X(kinds_growth) X(kinds_growth_bits) \
+    X(kinds_recrawl) X(kinds_recrawl_all) X(kinds_delay) X(kinds_by_tenth) \
     X(revisits_churn_0) X(revisits_churn_1) X(revisits_churn_10) X(revisits_churn_50) X(revisits_4_bits) \
     X(revisits_16_bits) X(revisits_never) X(revisits_half) X(revisits_bytes) \
-    X(streams_what) X(streams_canon) X(streams_8) X(streams_16) X(streams_64) X(streams_8_shuffled) \
-    X(streams_repeats) X(streams_memory) X(streams_when) \
-    X(peers_check) X(peers_lost) X(peers_needs) X(peers_memory) X(peers_time) X(peers_speed) X(peers_can) \
-    X(graph_what) X(graph_when) X(graph_whose) X(graph_locality) X(graph_popularity) X(graph_order) X(graph_errors) \
-    X(graph_told) \
+    X(streams_properties) X(streams_canon) X(streams_8) X(streams_16) X(streams_64) X(streams_8_shuffled) \
+    X(streams_repeats) X(streams_memory) X(streams_by_tenth) \
+    X(peers_check) X(peers_lost) X(peers_needs) X(peers_memory) X(peers_time) X(peers_speed) X(peers_abilities) \
+    X(graph_properties) X(graph_by_tenth) X(graph_by_page) X(graph_locality) X(graph_popularity) X(graph_order) \
+    X(graph_errors) X(graph_expected) \
     X(large_lost)
 /* clang-format on */
 #define LAB_STUDY_DECLARE(name) extern const lab_study lab_study_##name;

@@ -135,7 +135,7 @@ int lab_crew_run(const lab_crew *crew)
     team.tally = crew->settings->tally ? crew->settings->tally : &team.own;
     team.done = calloc(crew->runs + 1, sizeof *team.done);
     team.row = malloc(crew->size + 1);
-    int code = team.done && team.row ? run_all(&team) : lab_fail(VIDI_EMEMORY, "no memory for so many runs");
+    int code = team.done && team.row ? run_all(&team) : lab_fail(VIDI_EMEMORY, "no memory for the results of the runs");
     free(team.done);
     free(team.row);
     return code;

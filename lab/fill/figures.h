@@ -39,8 +39,9 @@ typedef struct lab_figures {
 } lab_figures;
 
 /*
- * Reads CSV (RFC 4180) that ends with a line feed. Another head, a line with too few or too many fields, a number that
- * is none, or two lines for the same cell are errors, which name the line. Call lab_figures_free in every case.
+ * Reads CSV (RFC 4180) that ends with a line feed. Another head, a line with too few or too many fields, a field that
+ * should be a number and is not, or two lines for the same cell are errors, which name the line. Call lab_figures_free
+ * in every case.
  */
 int lab_figures_read(lab_figures *figures, const char *text, size_t length);
 

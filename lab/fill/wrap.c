@@ -38,7 +38,7 @@ static size_t width_of(const char *words, size_t length)
     return count;
 }
 
-/* The length of a list item's bullet or number with the spaces after it; 0: it is none. */
+/* The length of a list item's bullet or number with the spaces after it; 0: the line is not a list item. */
 static size_t bullet_length(const char *text)
 {
     size_t length = strspn(text, "0123456789");

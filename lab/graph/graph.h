@@ -38,7 +38,7 @@ int lab_graph_synthetic(lab_graph *graph, const lab_graph_form *form, uint64_t p
 typedef enum lab_order {
     LAB_BREADTH_FIRST, /* the page that was met first */
     LAB_PER_HOST,      /* hosts in turn; of a host, the page that was met first */
-    LAB_BEST_FIRST,    /* the page to which most links were met; among equals, the one that has had so many longest */
+    LAB_BEST_FIRST,    /* the page to which most links were met; among equals, the one that got there first */
     LAB_ORDERS
 } lab_order;
 
@@ -73,9 +73,9 @@ typedef struct lab_graph_filter {
     double bits;
 } lab_graph_filter;
 
-/* Crawls with such a filter; *told becomes the losses that it reports. */
+/* Crawls with such a filter; *reported becomes the number of losses that it reports. */
 int lab_crawl_filtered(lab_crawl *crawl, const lab_graph *graph, lab_order order, lab_graph_filter filter,
-                       const lab_settings *settings, uint64_t run, double *told);
+                       const lab_settings *settings, uint64_t run, double *reported);
 
 /* ---- graph_dominators.c: theory ---- */
 
@@ -118,7 +118,7 @@ typedef struct lab_scene {
 uint64_t lab_scene_pages(const lab_settings *settings, const lab_graph_form *form);
 
 /*
- * Makes the graph of that form, or takes the one from files, of which there must be some. Keeps the graph if it is the
+ * Makes a graph of this form, or takes the one from files, which must have been given. Keeps the graph if it is the
  * same form again. Begin with {.graph = NULL}, and call lab_scene_free in every case.
  */
 int lab_scene_set(lab_scene *scene, const lab_graph_form *form, const lab_settings *settings, uint64_t run);
@@ -129,7 +129,7 @@ int lab_scene_exact(lab_scene *scene, lab_order order);
 
 typedef struct lab_scene_losses {
     double lost, lost_with, missing;
-    double told; /* expected_lost of the set */
+    double reported; /* expected_lost of the set */
     lab_graph_expected expected;
 } lab_scene_losses;
 

@@ -110,9 +110,9 @@ static int measure_order(lab_scene *scene, const uint32_t *values, lab_order ord
 {
     lab_graph_filter filter = LAB_GRAPH_USUAL;
     LAB_OWN(lab_crawl_free) lab_crawl crawl = {0};
-    double told;
+    double reported;
     LAB_TRY(lab_scene_exact(scene, order));
-    LAB_TRY(lab_crawl_filtered(&crawl, scene->graph, order, filter, scene->settings, scene->run, &told));
+    LAB_TRY(lab_crawl_filtered(&crawl, scene->graph, order, filter, scene->settings, scene->run, &reported));
     lab_graph_expect(scene->dominator, &scene->exact[order], filter, scene->graph->pages, scene->reached);
     count_classes(scene, values, &crawl, order, numbers);
     return VIDI_OK;
@@ -160,7 +160,7 @@ static void judge_by_page(const lab_cell *cell, lab_entry *entry)
     lab_entry_scale(entry, 1 / average);
 }
 
-LAB_STUDY(graph_whose, "graph-whose", "Whose pages are missing", "vidi",
+LAB_STUDY(graph_by_page, "graph-by-page", "Whose pages are missing", "vidi",
           LAB_GRAPH_NOTE LAB_GRAPH_FILTER_NOTE
           "How often a page of that class is missing, directly lost or lost with others, divided by how "
           "often any page is. Depth is the number of links from a seed. " LAB_GRAPH_THEORY_NOTE,

@@ -34,11 +34,11 @@ static void count_tenths(const lab_crawl *crawl, size_t order, double *numbers)
 static int measure_by_tenth(const lab_settings *settings, uint64_t run, double *numbers)
 {
     LAB_OWN(lab_graph_clear) lab_graph graph = {0};
-    double told;
+    double reported;
     LAB_TRY(lab_graph_synthetic(&graph, &usual, lab_scene_pages(settings, &usual), settings, run));
     for (size_t order = 0; order < LAB_ORDERS; order++) {
         LAB_OWN(lab_crawl_free) lab_crawl crawl = {0};
-        LAB_TRY(lab_crawl_filtered(&crawl, &graph, (lab_order)order, LAB_GRAPH_USUAL, settings, run, &told));
+        LAB_TRY(lab_crawl_filtered(&crawl, &graph, (lab_order)order, LAB_GRAPH_USUAL, settings, run, &reported));
         count_tenths(&crawl, order, numbers);
     }
     return VIDI_OK;
@@ -70,34 +70,34 @@ static void judge_by_tenth(const lab_cell *cell, lab_entry *entry)
 /* ---- as reported ---- */
 
 enum { ROWS = 6 };
-enum { LOST, TOLD, LOST_WITH, COLUMNS };
+enum { LOST, REPORTED, LOST_WITH, COLUMNS };
 
-static const char *const told_rows[] = {"1.7 links", "3 links",    "7.6 links", "15 links",
-                                        "30 links",  "from files", NULL};
-static const char *const told_columns[] = {"lost directly", "reported", "lost with them", NULL};
+static const char *const expected_rows[] = {"1.7 links", "3 links",    "7.6 links", "15 links",
+                                            "30 links",  "from files", NULL};
+static const char *const expected_columns[] = {"lost directly", "reported", "lost with them", NULL};
 
 static const lab_graph_form few = {1.7, 0.75, 2.1}, some = {3, 0.75, 2.1}, more = {15, 0.75, 2.1},
                             many = {30, 0.75, 2.1};
 static const lab_graph_form *const forms[ROWS] = {&few, &some, &usual, &more, &many, &lab_graph_of_files};
 
-static int measure_told(const lab_settings *settings, uint64_t run, double *numbers)
+static int measure_expected(const lab_settings *settings, uint64_t run, double *numbers)
 {
     LAB_OWN(lab_scene_free) lab_scene scene = {.graph = NULL};
     for (size_t row = 0; row < ROWS; row++) {
-        lab_scene_losses losses = {.lost = NAN, .told = NAN, .lost_with = NAN};
+        lab_scene_losses losses = {.lost = NAN, .reported = NAN, .lost_with = NAN};
         if (lab_scene_pages(settings, forms[row]) > 0) {
             LAB_TRY(lab_scene_set(&scene, forms[row], settings, run));
             LAB_TRY(lab_scene_crawl(&scene, LAB_BREADTH_FIRST, LAB_GRAPH_USUAL, &losses));
         }
         numbers[row * COLUMNS + LOST] = losses.lost;
-        numbers[row * COLUMNS + TOLD] = losses.told;
+        numbers[row * COLUMNS + REPORTED] = losses.reported;
         numbers[row * COLUMNS + LOST_WITH] = losses.lost_with;
     }
     return VIDI_OK;
 }
 
 /* All pages of these graphs are in reach, so those that are not lost with others are met. */
-static void judge_told(const lab_cell *cell, lab_entry *entry)
+static void judge_expected(const lab_cell *cell, lab_entry *entry)
 {
     lab_graph_filter filter = LAB_GRAPH_USUAL;
     uint64_t pages = lab_scene_pages(cell->settings, forms[cell->row]);
@@ -113,11 +113,11 @@ static void judge_told(const lab_cell *cell, lab_entry *entry)
         lab_entry_count(entry, cell->numbers, theory, LAB_PER_MILLION);
     else
         lab_entry_scale(entry, LAB_PER_MILLION / (double)pages);
-    if (cell->column == TOLD)
+    if (cell->column == REPORTED)
         entry->theory = theory.mean / (double)pages * LAB_PER_MILLION;
 }
 
-LAB_STUDY(graph_when, "graph-when", "When pages are lost, by tenths of the crawl", "vidi",
+LAB_STUDY(graph_by_tenth, "graph-by-tenth", "When pages are lost, by tenths of the crawl", "vidi",
           LAB_GRAPH_NOTE LAB_GRAPH_FILTER_NOTE
           "Of a million pages that are first met in that tenth of the crawl, those that are directly "
           "lost. Breadth first takes the page that was met first, per host takes the hosts in turn, "
@@ -130,8 +130,9 @@ LAB_STUDY(graph_when, "graph-when", "When pages are lost, by tenths of the crawl
                    .along = (const double[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
           .measure = measure_by_tenth, .judge = judge_by_tenth);
 
-LAB_STUDY(graph_told, "graph-told", "Pages lost, and what the set reports", "vidi",
+LAB_STUDY(graph_expected, "graph-expected", "Pages lost, and what the set reports", "vidi",
           LAB_GRAPH_NOTE LAB_GRAPH_FILTER_NOTE
           "Breadth first. Of a million pages: those that the filter lost, expected_lost of vidi_stat, and "
           "those that were never met because all ways to them lead through lost pages.",
-          "pages per million", told_rows, told_columns, .work = 0.4, .measure = measure_told, .judge = judge_told);
+          "pages per million", expected_rows, expected_columns, .work = 0.4, .measure = measure_expected,
+          .judge = judge_expected);

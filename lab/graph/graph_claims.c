@@ -4,11 +4,11 @@
 #include "lab/graph/graph.h"
 #include "lab/judge/judging.h"
 
-#define WHEN "graph-when"
-#define WHOSE "graph-whose"
+#define WHEN "graph-by-tenth"
+#define WHOSE "graph-by-page"
 #define ORDER "graph-order"
 #define ERRORS "graph-errors"
-#define TOLD "graph-told"
+#define REPORTED "graph-expected"
 #define LOCALITY "graph-locality"
 
 /* Compares a cell with a number, as one of `among` comparisons. */
@@ -57,7 +57,7 @@ const lab_claim lab_graph_claims[] = {
      .tests = {"more A/D B/E C/F to 3"},
      .sentence = "Of a million pages met in the last tenth of the crawl, {A 0f} were lost breadth first, {B 0f} per "
                  "host and {C 0f} best first; in the fifth tenth {D 0f}, {E 0f} and {F 0f}"},
-    {"graph-whose", "vidi",
+    {"graph-by-page", "vidi",
      "Breadth first loses deep pages and small sites; taking hosts in turn saves small sites and loses the "
      "large ones' pages instead",
      WHOSE, .margin = LAB_RATE_MARGIN,
@@ -105,10 +105,10 @@ const lab_claim lab_graph_claims[] = {
      .sentence = "With 1.7 links per page and 6 bits, {D 2f} pages are missing for each page lost, and {D.theory 2f} "
                  "were expected; of all pairs that were judged, measurement divided by theory is {a.farthest} where it "
                  "differs most from 1{a.left_out}"},
-    {"graph-told", "vidi",
-     "A set reports the pages that it lost itself; pages that are never found because of them come on top", TOLD,
+    {"graph-expected", "vidi",
+     "A set reports the pages that it lost itself; pages that are never found because of them come on top", REPORTED,
      .margin = 0.05, .margin_reason = "the table has a 25th of the URLs", .partial = true,
-     .cells = TOLD " @ 1.7 links @ lost with them; @@ reported; @ " LINKS "; @@ lost directly",
+     .cells = REPORTED " @ 1.7 links @ lost with them; @@ reported; @ " LINKS "; @@ lost directly",
      .tests = {"contest C/D", "more A/B margin 0"},
      .sentence = "What sets report, divided by what they lost, is {a.farthest} where it differs most from 1; with 1.7 "
                  "links per page, a set reports {B 0f} pages in a million, and {A 0f} more were lost with "

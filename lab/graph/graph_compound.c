@@ -53,8 +53,8 @@ static const lab_graph_form *const sources[SOURCES] = {&by_locality[1][0],
                                                        &lab_graph_of_files_seeds_first};
 
 /*
- * After the rows that are shown come rows of the same cells' raw figures: pages lost directly, and expected pages missing
- * and lost. They serve the judging and --raw, and are in no table.
+ * After the rows that are shown come rows of the same cells' raw figures: pages lost directly, and expected pages
+ * missing and lost. They serve the judging and --raw, and are in no table.
  */
 
 /* Crawls for one cell and takes down its raw figures, the blocks of which are `step` apart. */

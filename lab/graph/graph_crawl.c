@@ -1,7 +1,7 @@
 /*
  * A crawl over a link graph. See graph.h.
  *
- * Every link that is found is asked once for each time it is found, as a crawler does that keeps nothing but the set.
+ * The set is asked about a link each time it is found, as by a crawler that keeps nothing but the set.
  * What the set answers decides alone whether the page is fetched. Beside it, the crawl remembers which pages were met,
  * by which it knows what is lost: a page that is "seen" when it is first met. Later links to a lost page change
  * nothing, because a filter that has said "seen" goes on saying so.
@@ -113,7 +113,7 @@ int lab_crawl_run(lab_crawl *crawl, const lab_graph *graph, lab_order order, vid
 }
 
 int lab_crawl_filtered(lab_crawl *crawl, const lab_graph *graph, lab_order order, lab_graph_filter filter,
-                       const lab_settings *settings, uint64_t run, double *told)
+                       const lab_settings *settings, uint64_t run, double *reported)
 {
     LAB_OWN(lab_close) vidi_set *set = NULL;
     vidi_stats stats = {.size = sizeof stats};
@@ -123,6 +123,6 @@ int lab_crawl_filtered(lab_crawl *crawl, const lab_graph *graph, lab_order order
     LAB_TRY(lab_set_make(&set, settings, run, "classic", params, graph->pages));
     LAB_TRY(lab_crawl_run(crawl, graph, order, set));
     LAB_TRY(vidi_stat(set, &stats));
-    *told = stats.expected_lost;
+    *reported = stats.expected_lost;
     return VIDI_OK;
 }

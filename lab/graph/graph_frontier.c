@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINKS_MOST = 1023 }; /* best first: more links to a page count as so many */
+enum { LINKS_MOST = 1023 }; /* best first: more links to a page are not counted */
 #define NOTHING UINT32_MAX
 
 /* Chains of entries: [first, last] of each queue, and the next of each entry. */

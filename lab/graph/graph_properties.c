@@ -130,7 +130,7 @@ static void judge_properties(const lab_cell *cell, lab_entry *entry)
 }
 
 LAB_STUDY(
-    graph_what, "graph-what", "The link graphs of the following tables", "vidi",
+    graph_properties, "graph-properties", "The link graphs of the following tables", "vidi",
     "A 25th of the URLs are pages. Rows differ from the first one in what their name says. Theory is what was "
     "asked for. Links that may leave their host stay by chance, too, so a few more do than were asked for. The "
     "exponent is Hill's estimate from the hundredth of the pages with the most links. The exponent that was asked "

@@ -74,7 +74,7 @@ int lab_scene_crawl(lab_scene *scene, lab_order order, lab_graph_filter filter, 
     LAB_OWN(lab_crawl_free) lab_crawl crawl = {0};
     LAB_TRY(lab_scene_exact(scene, order));
     const lab_crawl *exact = &scene->exact[order];
-    LAB_TRY(lab_crawl_filtered(&crawl, scene->graph, order, filter, scene->settings, scene->run, &losses->told));
+    LAB_TRY(lab_crawl_filtered(&crawl, scene->graph, order, filter, scene->settings, scene->run, &losses->reported));
     losses->lost = crawl.lost_count;
     losses->lost_with = exact->met_count - crawl.met_count;
     losses->missing = losses->lost + losses->lost_with;

@@ -127,7 +127,7 @@ static void combine(lab_entry *all, const lab_entry *one, combination how, doubl
     errors[1] += above * above;
 }
 
-/* Gives the sum, or the mean of so many, its interval. */
+/* Gives the sum or the mean of `count` cells its interval. */
 static lab_entry with_interval(lab_entry all, combination how, double count, const double errors[2])
 {
     double part = how == MEAN ? count : 1, stretch = how == MEAN ? LAB_INTERVAL_Z : 1;

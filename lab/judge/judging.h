@@ -43,7 +43,7 @@ lab_ratio lab_ratio_of_pairs(const double *a, const double *b, size_t pairs);
 
 /*
  * The same for two cells of a study in the book, paired by run. If `base` is NULL, the cell already contains ratios.
- * Not known if the book has no raw numbers of that study or cell.
+ * Unknown if the book has no raw numbers of the study or the cell.
  */
 typedef struct lab_cell_name {
     const char *study, *row, *column;

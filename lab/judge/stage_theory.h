@@ -17,13 +17,13 @@ typedef struct lab_chance {
     double mean, variance;
 } lab_chance;
 
-/* Of a Bloom filter with m bits and k hash functions that has so many URLs. */
+/* Of a Bloom filter with m bits and k hash functions that holds `urls` URLs. */
 lab_chance lab_chance_of(uint64_t urls, double m, unsigned k);
 
-/* The fewest bits with which a Bloom filter of k hash functions keeps a rate for so many URLs. */
+/* The fewest bits with which a Bloom filter of k hash functions keeps a rate for `urls` URLs. */
 double lab_fewest_bits(uint64_t urls, double rate, unsigned k);
 
-/* The smallest Bloom filter that keeps a rate for so many URLs. */
+/* The smallest Bloom filter that keeps a rate for `urls` URLs. */
 typedef struct lab_stage {
     double m;
     unsigned k;
@@ -40,7 +40,7 @@ typedef struct lab_series {
 /* The first stage. */
 lab_stage lab_series_start(lab_series series);
 
-/* The rate of the whole filter when it has got so many URLs. */
+/* The rate of the whole filter when it holds `urls` URLs. */
 lab_chance lab_series_chance(lab_series series, uint64_t urls);
 
 /* How many of the URLs themselves are falsely seen while they are inserted. */

@@ -24,7 +24,8 @@
  * For k = G = 1 the count is n minus the number of set bits, and the formula gives the variance of occupancy, as it
  * must.
  *
- * Incremental with a different order in each crawl: every crawl loses a random set of URLs, and these overlap by chance.
+ * Incremental with a different order in each crawl: every crawl loses a random set of URLs, and these overlap by
+ * chance.
  *
  * Two filters without salts that share s of their k functions, non-incremental: a shared function gives a URL the same
  * place in both, which is set in both with a probability g of more than f^2. Let z be the share of places that are zero

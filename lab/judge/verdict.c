@@ -339,7 +339,7 @@ static int by_distance(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The |z| that one of so many sound cells exceeds with a probability of at most LAB_FAMILY_ALPHA. */
+/* The |z| that one of `cells` sound cells exceeds with a probability of at most LAB_FAMILY_ALPHA. */
 static double family_bound(size_t cells)
 {
     return -lab_normal_z(LAB_FAMILY_ALPHA / 2 / (double)cells);

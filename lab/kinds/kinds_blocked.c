@@ -41,7 +41,7 @@ enum {
 #define AVOIDS (63.0 / 64)      /* the probability that a URL does not set a given bit of a lane */
 #define AVOIDS_BOTH (62.0 / 64) /* the probability that it sets neither of two given bits */
 
-/* Rows of a partition, and how many partitions have so many. */
+/* A number of rows, and how many partitions have it. */
 typedef struct share {
     double rows, partitions;
 } share;
@@ -61,7 +61,7 @@ static double full_after(double x)
     return pow(-expm1(x * log(AVOIDS)), LANES);
 }
 
-/* The mean of g(x) for a binomial x: so many URLs, each with a probability of 1 / `places`. */
+/* The mean of g(x) for a binomial x: `urls` trials, each with a probability of 1 / `places`. */
 static double line_chance(double urls, double places)
 {
     if (places <= 1 || urls / places > FULL_FROM)
@@ -77,7 +77,7 @@ static double line_chance(double urls, double places)
     return sum;
 }
 
-/* The same for all lines of a URL, if its partition has so many rows. */
+/* The same for all lines of a URL, if its partition has `rows` rows. */
 static double partition_chance(double urls, double rows, unsigned lines)
 {
     if (lines == 1)

@@ -1,6 +1,6 @@
 /*
- * Which kind should I use, and what does it cost me? These claims answer with figures from the tables of all kinds. The
- * recommendations of the documentation are judged by our measurements, like the claims of a paper.
+ * Which kind to use, and what it costs: the recommendations of the documentation, judged by the tables of all kinds
+ * like the claims of a paper.
  */
 #include "lab/judge/judging.h"
 #include "lab/kinds/kinds.h"
@@ -54,10 +54,11 @@ const lab_claim lab_kinds_claims[] = {
      .sentence = "Classic lost {A 0f} pages in a million with the number of URLs that it was made for, {B 0f} with "
                  "twice and {C 0f} with four times as many; with four times as many scalable lost {D 0f}, blocked {E "
                  "0f}, fingerprint {F 3g}"},
-    {"kinds-told", "vidi", "A set reports its losses correctly", "kinds-told kinds-lost", .margin = 0.1,
+    {"kinds-expected", "vidi", "A set reports its losses correctly", "kinds-expected kinds-lost", .margin = 0.1,
      .margin_reason = "the table has a tenth of the URLs and ten runs",
-     .cells = "kinds-lost @ classic @ 8 bits; @ spatial; @ scalable; @ blocked; @ counting; @ multilayer; kinds-told @ "
-              "classic; @ spatial; @ scalable; @ blocked; @ counting; @ multilayer",
+     .cells =
+         "kinds-lost @ classic @ 8 bits; @ spatial; @ scalable; @ blocked; @ counting; @ multilayer; kinds-expected @ "
+         "classic; @ spatial; @ scalable; @ blocked; @ counting; @ multilayer",
      .provided = "min(A,B,C,D,E)>0", .tests = {"contest A/=G B/=H C/=I D/=J E/=K", "more =L/F to 2 margin 0"},
      .rule = "a- fails; a? open; b+ conditions; holds",
      .sentence = "With 8 bits per URL five kinds reported their losses within "
@@ -80,9 +81,9 @@ const lab_claim lab_kinds_claims[] = {
      .sentence = "One crawl with 12 bits per URL lost {A 0f} pages in a million, with two filters of 6 bits {B 0f}; "
                  "with 6 bits and new salts {C 0f} were lost after one crawl and {D 0f} after two"},
     {"kinds-late", "vidi, after the thesis, section 5.7.1",
-     "A crawl loses the pages that it meets late; a different order in the next crawl spreads the delay", "kinds-which",
-     .margin = LAB_RATE_MARGIN,
-     .cells = "kinds-which @ last tenth @ by one crawl or more; @@ by two or more, same order; @@ by two or more, "
+     "A crawl loses the pages that it meets late; a different order in the next crawl spreads the delay",
+     "kinds-by-tenth", .margin = LAB_RATE_MARGIN,
+     .cells = "kinds-by-tenth @ last tenth @ by one crawl or more; @@ by two or more, same order; @@ by two or more, "
               "other order; @ sum * but last tenth @ by one crawl or more",
      .provided = "A+D>0",
      /* More than a fifth of all, twice its share, in the last tenth. */

@@ -1,9 +1,8 @@
 /*
- * Which pages are delayed, and by how many crawls? Those that come late. A filter with 3 functions and M = 2.0 is empty
- * when a crawl begins and has 39 % of its bits set when it ends, so three tenths of the pages that a crawl loses are in
- * the last tenth of its URLs. We make two crawls of the same n URLs with different salts; tenths refer to the order of
- * the first crawl. If the second crawl has the same order, the last tenth is unlucky twice; in a different order, luck
- * is dealt again.
+ * Which pages are delayed: those that come late. A filter with 3 functions and M = 2.0 is empty when a crawl begins and
+ * has 39 % of its bits set when it ends, so three tenths of the pages that a crawl loses are in the last tenth of its
+ * URLs. We make two crawls of the same n URLs with different salts; tenths refer to the order of the first crawl. If
+ * the second crawl has the same order, the last tenth is unlucky twice; in a different order, luck is dealt again.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -127,7 +126,7 @@ static void judge_delayed(const lab_cell *cell, lab_entry *entry)
         lab_entry_count(entry, cell->numbers, (lab_theory){mean, mean * (1 - mean / asked), asked}, LAB_PER_MILLION);
 }
 
-LAB_STUDY(kinds_which, "kinds-which", "Which pages are delayed, by their position in the first crawl",
+LAB_STUDY(kinds_by_tenth, "kinds-by-tenth", "Which pages are delayed, by their position in the first crawl",
           "vidi, after the thesis, section 5.7.1",
           "A tenth of the URLs, two crawls with different salts, 3 functions, M = 2.0. Of a million pages of that "
           "tenth.",

@@ -23,7 +23,7 @@ static uint64_t urls_of(const lab_settings *settings)
 
 /* Pages lost, counted or as reported by the set; NAN: the kind does not fit. */
 static int lost_in(size_t kind, double bits, const lab_texts *texts, const lab_settings *settings, uint64_t run,
-                   bool told, double *number)
+                   bool reported, double *number)
 {
     vidi_plan_entry plan;
     vidi_stats stats = {.size = sizeof stats};
@@ -37,18 +37,18 @@ static int lost_in(size_t kind, double bits, const lab_texts *texts, const lab_s
     int64_t seen = lab_texts_add(set, texts->urls, texts->count, NULL);
     int code = seen < 0 ? (int)seen : vidi_stat(set, &stats);
     vidi_close(set);
-    *number = told ? stats.expected_lost : (double)seen;
+    *number = reported ? stats.expected_lost : (double)seen;
     return code;
 }
 
 static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    bool told = settings->study == &lab_study_kinds_told;
+    bool reported = settings->study == &lab_study_kinds_expected;
     LAB_OWN(lab_texts_free) lab_texts texts = {0};
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, urls_of(settings)));
     for (size_t kind = 0; kind < LAB_KINDS; kind++)
         for (size_t size = 0; size < SIZES; size++)
-            LAB_TRY(lost_in(kind, bits_of[size], &texts, settings, run, told, &numbers[kind * SIZES + size]));
+            LAB_TRY(lost_in(kind, bits_of[size], &texts, settings, run, reported, &numbers[kind * SIZES + size]));
     return VIDI_OK;
 }
 
@@ -98,7 +98,7 @@ static void judge_lost(const lab_cell *cell, lab_entry *entry)
         lab_entry_count(entry, cell->numbers, theory, LAB_PER_MILLION);
 }
 
-static void judge_told(const lab_cell *cell, lab_entry *entry)
+static void judge_expected(const lab_cell *cell, lab_entry *entry)
 {
     vidi_plan_entry plan;
     lab_theory theory;
@@ -118,8 +118,8 @@ LAB_STUDY(kinds_lost, "kinds-lost", "Pages lost, every kind in the same memory",
           .plot = {.x = "bits per URL", .y = "pages lost per million", .log_x = true, .log_y = true},
           .measure = measure, .judge = judge_lost);
 
-LAB_STUDY(kinds_told, "kinds-told", "Pages lost, as reported by the sets", "vidi",
+LAB_STUDY(kinds_expected, "kinds-expected", "Pages lost, as reported by the sets", "vidi",
           "The same sets: expected_lost of vidi_stat, which is all that a user sees.", "pages per million",
           lab_kind_names, kind_sizes, .runs_most = 1,
           .plot = {.x = "bits per URL", .y = "pages lost per million", .log_x = true, .log_y = true},
-          .measure = measure, .judge = judge_told);
+          .measure = measure, .judge = judge_expected);

@@ -1,6 +1,6 @@
 /*
  * Over time: ten crawls of the same pages, with some new pages each time. A page is fetched in the first crawl that
- * answers VIDI_NEW to its URL. Which pages are never fetched?
+ * answers VIDI_NEW to its URL. We count the pages that are never fetched.
  *
  * The first crawl has n URLs, each later one a twentieth of n more, in a different order. Every set is made for the
  * tenth crawl. Strategies differ in bits per URL (6, the thesis's 3 functions with M = 2.0, or 12) and in whether a
@@ -244,7 +244,7 @@ static lab_theory never_with_old_salts(const strategy *by, uint64_t first, unsig
     return (lab_theory){mean, mean * (1 - mean / (double)first), (double)first};
 }
 
-/* Theory after so many crawls; a negative mean if there is none. */
+/* Theory after `crawls` crawls; a negative mean if there is none. */
 static lab_theory theory_of(const strategy *by, uint64_t first, unsigned crawls, bool of_all)
 {
     if (by->same_order)
@@ -279,7 +279,7 @@ static void judge_recrawl_all(const lab_cell *cell, lab_entry *entry)
           urls_in(first, (unsigned)cell->column));
 }
 
-/* Pages delayed by column + 1 crawls: lost after so many and not after one more. */
+/* Pages delayed by column + 1 crawls: lost in all of these and not in the next. */
 static lab_theory delayed(const strategy *by, uint64_t first, size_t column)
 {
     unsigned crawls = column == DELAYS - 1 ? CRAWLS : (unsigned)column + 1;

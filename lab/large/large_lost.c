@@ -1,6 +1,6 @@
 /*
- * Filters of a hundred million URLs, which the tables of the papers are far from: does theory still hold, where m has
- * 30 bits and counts are in the millions?
+ * Filters of a hundred million URLs, far more than in the papers' tables: whether theory still holds where m has 30
+ * bits and counts are in the millions.
  *
  * The other experiments keep the hash values of a run in memory, 100 bytes a URL and more. Here URLs are made on the
  * fly, in batches that go through the public interface into all sets at once: memory is that of the sets alone, about

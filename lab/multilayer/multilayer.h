@@ -2,8 +2,8 @@
  * What the experiments on the multi-layer paper, a study of Cen, Xu, Sun 2010 ("the original"), share.
  *
  * The paper leaves some details open. We use sip13 for its hash functions (for its own runs murmur3, as its program
- * did). We XOR hashes before they are reduced to addresses, except in layers-formula, where m is a power of two, and in
- * the program as its authors ran it. We join segments after the fourth into it, except in that program.
+ * did). We XOR hashes before they are reduced to addresses, except in multilayer-formula, where m is a power of two,
+ * and in the program as its authors ran it. We join segments after the fourth into it, except in that program.
  *
  *   map      counts how often each 64-bit value occurred
  *   tally    counts the different segments of each layer, the different URLs, and how many of them differ in their last

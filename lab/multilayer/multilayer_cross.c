@@ -1,5 +1,5 @@
 /*
- * layers-cross: URLs that were never inserted, made of segments that were. For each of G groups, three URLs are
+ * multilayer-cross: URLs that were never inserted, made of segments that were. For each of G groups, three URLs are
  * inserted,
  *
  *   http://h/a/b/c    http://i/b/a/d    http://j/e/x/x        (all letters with the group's number)
@@ -159,7 +159,7 @@ static void judge_cross(const lab_cell *cell, lab_entry *entry)
     lab_entry_count(entry, cell->numbers, theory, 100);
 }
 
-LAB_STUDY(layers_cross, "layers-cross", "URLs that were never inserted, made of segments that were",
+LAB_STUDY(multilayer_cross, "multilayer-cross", "URLs that were never inserted, made of segments that were",
           "the multi-layer paper, introduction of the multi-layer filter",
           LAB_LAYERS_SCALED
           "50,000 URLs inserted, k = 3, m = 4.8 n per layer. As the paper: schemes are stripped, and all layers "

@@ -1,6 +1,6 @@
 /*
- * layers-equal: multilayer compared with classic, which has as many bits as one layer or as all layers. Three sorts of
- * URLs that were not inserted are looked up: URLs with a number appended, as in the original; other URLs of the same
+ * multilayer-equal: multilayer compared with classic, which has as many bits as one layer or as all layers. Three sorts
+ * of URLs that were not inserted are looked up: URLs with a number appended, as in the original; other URLs of the same
  * sites; and URLs with known segments, which join the path of one URL to the host of another.
  */
 #include <math.h>
@@ -166,7 +166,8 @@ static void judge_equal(const lab_cell *cell, lab_entry *entry)
     }
 }
 
-LAB_STUDY(layers_equal, "layers-equal", "Multilayer and classic with the bits of one layer, and with those of all",
+LAB_STUDY(multilayer_equal, "multilayer-equal",
+          "Multilayer and classic with the bits of one layer, and with those of all",
           "the multi-layer paper, conclusion",
           LAB_LAYERS_SCALED
           "50,000 URLs; k = 3, L = 4: multilayer has 5 m bits in all. Best k: 5 (m/n) ln 2, at most 32. "

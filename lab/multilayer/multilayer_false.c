@@ -1,5 +1,5 @@
 /*
- * layers-false: the multi-layer paper's figure 3, with the searches of its section 1.1. n URLs are inserted and n
+ * multilayer-false: the multi-layer paper's figure 3, with the searches of its section 1.1. n URLs are inserted and n
  * others looked up. Filters are so large that they lose a tenth when they are full. Exact kinds must lose nothing, and
  * are counted too.
  *
@@ -154,7 +154,8 @@ static void judge_false(const lab_cell *cell, lab_entry *entry)
     }
 }
 
-LAB_STUDY(layers_false, "layers-false", "False positives against the number of URLs", "the multi-layer paper, figure 3",
+LAB_STUDY(multilayer_false, "multilayer-false", "False positives against the number of URLs",
+          "the multi-layer paper, figure 3",
           LAB_LAYERS_SCALED
           "The paper prints the plot without its numbers. k = 3, and m such that a tenth of the other URLs is "
           "falsely seen at 50,000 URLs; schemes are stripped. 'Of segments' is algorithms 1 and 2 as printed. "

@@ -1,11 +1,11 @@
 /*
  * The multi-layer paper's formulas, compared with filters and with arithmetic.
  *
- * layers-formula     the paper's formula (1-e^(-kn/m))^(kL) and the measured rates for five sorts of URLs: with n
+ * multilayer-formula     the paper's formula (1-e^(-kn/m))^(kL) and the measured rates for five sorts of URLs: with n
  *                    different segments in a layer or only one, unknown in all layers, in the last one, or in none. The
  *                    formula is right for none of them: it would be for URLs unknown in all layers, but its exponent
  *                    leaves out the XOR layer.
- * layers-addresses   the XOR of addresses below m may lie beyond the array if m is not a power of two.
+ * multilayer-addresses   the XOR of addresses below m may lie beyond the array if m is not a power of two.
  */
 #include <math.h>
 #include <stdio.h>
@@ -200,13 +200,13 @@ static void judge_addresses(const lab_cell *cell, lab_entry *entry)
     lab_entry_count(entry, cell->numbers, (lab_theory){asked * p, asked * p * (1 - p), asked}, 100);
 }
 
-LAB_STUDY(layers_formula, "layers-formula", "The paper's formula compared with five sorts of URLs",
+LAB_STUDY(multilayer_formula, "multilayer-formula", "The paper's formula compared with five sorts of URLs",
           "the multi-layer paper, analysis",
           "k = 3, L = 4, XOR of addresses, m a power of two near --urls / 20 times m/n. The formula is "
           "(1-e^(-kn/m))^(kL).",
           "%", formula_rows, formula_columns, .measure = measure_formula, .judge = judge_formula);
 
-LAB_STUDY(layers_addresses, "layers-addresses", "XOR of four addresses below m: how many leave the array",
+LAB_STUDY(multilayer_addresses, "multilayer-addresses", "XOR of four addresses below m: how many leave the array",
           "the multi-layer paper, algorithm 3",
           "k = 3, random addresses. The study's runs are the paper's own, with 6.235 bits for each of 781,489 URLs.",
           "%", addresses_rows, addresses_columns, .measure = measure_addresses, .judge = judge_addresses);

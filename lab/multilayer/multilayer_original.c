@@ -2,10 +2,10 @@
  * The original's table (Cen, Xu, Sun 2010, which the multi-layer paper studies): false positives of 1.0 to 3.5 million
  * URLs in filters of a fixed size. Each URL is looked up with a number appended.
  *
- * layers-original   with the lab's URLs. The false positives of multilayer depend on the number of different segments
- * in
+ * multilayer-original   with the lab's URLs. The false positives of multilayer depend on the number of different
+ * segments in
  *                   each layer, which we count and theory uses.
- * layers-quarter    with URLs of which four each share their last segment, so that the layer that matters has n/4
+ * multilayer-quarter    with URLs of which four each share their last segment, so that the layer that matters has n/4
  *                   different segments and nothing has to be counted. The quarter was chosen to fit the published
  *                   counts: one number for six of them. The paper's formula has no such number and is wrong by factors
  *                   of 3 to 190.
@@ -213,10 +213,10 @@ static void judge_quarter(const lab_cell *cell, lab_entry *entry)
         published = (lab_theory){cell->numbers[0], cell->numbers[0], size};
     judge_published(cell->study, cell->row, published, cell->column == MADE ? "theory predicts" : "the formula gives",
                     entry);
-    entry->basis = LAB_REPEATED; /* these are the figures of layers-original */
+    entry->basis = LAB_REPEATED; /* these are the figures of multilayer-original */
 }
 
-LAB_STUDY(layers_original, "layers-original",
+LAB_STUDY(multilayer_original, "multilayer-original",
           "False positives as filters of a fixed size fill up: the original's table",
           "the multi-layer paper, figure 3, and the original that it studies",
           "k = 3, L = 4 and the XOR layer; schemes are stripped; each URL is looked up with a number appended. "
@@ -227,10 +227,10 @@ LAB_STUDY(layers_original, "layers-original",
           .plot = {.x = "URLs (millions)", .y = "false positives", .columns = true, .log_y = true},
           .measure = measure_original, .judge = judge_original);
 
-LAB_STUDY(layers_quarter, "layers-quarter",
+LAB_STUDY(multilayer_quarter, "multilayer-quarter",
           "The original's counts, and one unknown segment in a layer with n/4 different ones",
           "the multi-layer paper, analysis, and the original that it studies",
-          "As layers-original, with URLs host/a/b/page of which four each share their last segment, so that the "
+          "As multilayer-original, with URLs host/a/b/page of which four each share their last segment, so that the "
           "layer has a quarter as many different segments as there are URLs. The quarter was chosen to fit, one "
           "number for six published counts, as the original does not give its numbers of segments. The paper's "
           "formula (1-e^(-kn/m))^(kL) is computed, not measured.",

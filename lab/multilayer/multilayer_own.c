@@ -1,5 +1,5 @@
 /*
- * layers-own: the multi-layer paper's own runs. Of 1,562,978 rows half were inserted and half looked up; p = 0.05,
+ * multilayer-own: the multi-layer paper's own runs. Of 1,562,978 rows half were inserted and half looked up; p = 0.05,
  * m = 6.235 n, k = 4. The paper counted URLs that occur in both halves as false positives, and computed shares of all
  * rows, which are twice the lookups.
  *
@@ -118,7 +118,7 @@ static void judge_own(const lab_cell *cell, lab_entry *entry)
                                       : "apart from the repetitions it depends on the segments of the paper's URLs");
 }
 
-LAB_STUDY(layers_own, "layers-own", "The paper's own runs: how much of its counts theory explains",
+LAB_STUDY(multilayer_own, "multilayer-own", "The paper's own runs: how much of its counts theory explains",
           "the multi-layer paper, experiment and results",
           "p = 0.05, m = 6.235 n, k = 4; n is a twentieth of --urls, and counts are converted to the paper's "
           "1,562,978 rows, half of which are inserted. Its data are not available: our URLs are synthetic, 1.52 % "

@@ -1,5 +1,5 @@
 /*
- * layers-program: the counts of the paper's own program.
+ * multilayer-program: the counts of the paper's own program.
  *
  * The rows of a file are cut in two halves, and each half is inserted into filters of its own, made for as many URLs. A
  * random half of all rows is then looked up in both. The program counts a row that both have seen as a false positive:
@@ -333,7 +333,7 @@ static void judge_program(const lab_cell *cell, lab_entry *entry)
     show_published(cell->study, cell->row, entry);
 }
 
-LAB_STUDY(layers_program, "layers-program",
+LAB_STUDY(multilayer_program, "multilayer-program",
           "The paper's own program: rows that two filters of one half each have both seen",
           "the multi-layer paper, experiment and results, figure 3, and its authors' program",
           "Rows are for --urls 1e6 and scale with it; counts are converted back. Each half of the rows is inserted "

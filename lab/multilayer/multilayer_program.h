@@ -67,7 +67,7 @@ static inline void lab_multilayer_program_set(unsigned char *bits, uint64_t addr
     bits[address / 8] |= (unsigned char)(1U << address % 8);
 }
 
-/* Makes it have at least so many layers. */
+/* Adds layers until it has `layers`. */
 int lab_multilayer_program_grow(lab_multilayer_program *program, size_t layers);
 
 void lab_multilayer_program_add_classic(lab_multilayer_program *program, const lab_multilayer_program_url *url);

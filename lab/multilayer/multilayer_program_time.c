@@ -1,7 +1,7 @@
 /*
- * layers-program-time: the times of the paper's own program. It inserts all rows into filters that are made for half of
- * them, and then looks up a random half of the same rows. So no lookup ends early: every URL is there. A segment that
- * is found is hashed a second time for the XOR.
+ * multilayer-program-time: the times of the paper's own program. It inserts all rows into filters that are made for
+ * half of them, and then looks up a random half of the same rows. So no lookup ends early: every URL is there. A
+ * segment that is found is hashed a second time for the XOR.
  */
 #include "lab/multilayer/multilayer_program.h"
 
@@ -147,7 +147,7 @@ static int measure_program_time(const lab_settings *settings, uint64_t run, doub
     return code;
 }
 
-LAB_STUDY(layers_program_time, "layers-program-time",
+LAB_STUDY(multilayer_program_time, "multilayer-program-time",
           "The paper's own program: seconds for all insertions, and for lookups of half of the rows",
           "the multi-layer paper, figures 4 and 5, and its authors' program",
           "A twentieth of the rows; seconds are extrapolated. The filters are made for half of the rows that are "

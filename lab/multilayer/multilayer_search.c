@@ -1,5 +1,5 @@
 /*
- * layers-comparisons: the number of comparisons of the searches in the multi-layer paper's section 1.1. The kinds
+ * multilayer-comparisons: the number of comparisons of the searches in the multi-layer paper's section 1.1. The kinds
  * `list` and `sorted` do not count comparisons, so the searches are written again here. (`sorted` has a second, shorter
  * array for the latest URLs, and searches it as well.)
  *
@@ -99,7 +99,7 @@ static void judge_comparisons(const lab_cell *cell, lab_entry *entry)
         entry->verdict = LAB_FAILS;
 }
 
-LAB_STUDY(layers_comparisons, "layers-comparisons", "Comparisons of linear and binary search",
+LAB_STUDY(multilayer_comparisons, "multilayer-comparisons", "Comparisons of linear and binary search",
           "the multi-layer paper, section 1.1",
           LAB_LAYERS_SCALED
           "50,000 URLs. The kinds list and sorted do not count comparisons, so the lab has its own searches. "

@@ -1,6 +1,6 @@
 /*
- * layers-space: the memory that the searches and filters of the multi-layer paper take, in bytes per URL. Filters are
- * so large that a classic filter loses a tenth when it is full, as in layers-false.
+ * multilayer-space: the memory that the searches and filters of the multi-layer paper take, in bytes per URL. Filters
+ * are so large that a classic filter loses a tenth when it is full, as in multilayer-false.
  */
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void judge_space(const lab_cell *cell, lab_entry *entry)
         entry->theory = cell->row == CLASSIC ? layer : (LAB_LAYERS + 1) * layer;
 }
 
-LAB_STUDY(layers_space, "layers-space", "Memory per URL", "the multi-layer paper, section 1.1 and conclusion",
+LAB_STUDY(multilayer_space, "multilayer-space", "Memory per URL", "the multi-layer paper, section 1.1 and conclusion",
           LAB_LAYERS_SCALED
           "50,000 URLs, 2,000 for linear search; k = 3, m = 4.8 n per layer. Theory is the bits alone.",
           "bytes per URL", space_rows, space_columns, .runs_most = 3, .work = 0.1, .measure = measure_space,

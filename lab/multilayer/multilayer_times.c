@@ -1,7 +1,7 @@
 /*
- * Times of the multi-layer paper: figures 4 and 5 (layers-query, layers-insert: nanoseconds per URL for all kinds), and
- * the original's seconds for multilayer and classic (layers-slower). URLs are made in advance. Sets get one URL at a
- * time, as from a crawler.
+ * Times of the multi-layer paper: figures 4 and 5 (multilayer-query, multilayer-insert: nanoseconds per URL for all
+ * kinds), and the original's seconds for multilayer and classic (multilayer-slower). URLs are made in advance. Sets get
+ * one URL at a time, as from a crawler.
  */
 #include <math.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ static int time_kind(vidi_set *set, size_t row, const lab_multilayer_pool *in, c
 
 static int measure_kinds(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    bool lookups = settings->study == &lab_study_layers_query;
+    bool lookups = settings->study == &lab_study_multilayer_query;
     uint64_t n = lab_multilayer_urls(settings, LAB_LAYERS_PART);
     lab_multilayer_pool in = {0}, others = {0};
     int code = lab_multilayer_pool_make(&in, settings, run, (lab_multilayer_choice){0, 1, n, false});
@@ -194,7 +194,7 @@ void lab_multilayer_slower_judge(const lab_cell *cell, lab_entry *entry)
                  layered.percent / classic.percent);
 }
 
-LAB_STUDY(layers_query, "layers-query", "Time of a lookup against the number of URLs",
+LAB_STUDY(multilayer_query, "multilayer-query", "Time of a lookup against the number of URLs",
           "the multi-layer paper, figure 4",
           LAB_LAYERS_SCALED
           "The paper prints the plot without its numbers. The URLs looked up were not inserted. Linear search "
@@ -202,7 +202,7 @@ LAB_STUDY(layers_query, "layers-query", "Time of a lookup against the number of 
           "ns per URL", times_rows, lab_multilayer_figure_columns, .timed = true, .runs_most = 9,
           .plot = {.x = "URLs (thousands)", .y = "ns per URL", .log_y = true}, .measure = measure_kinds);
 
-LAB_STUDY(layers_insert, "layers-insert", "Time of an insertion against the number of URLs",
+LAB_STUDY(multilayer_insert, "multilayer-insert", "Time of an insertion against the number of URLs",
           "the multi-layer paper, figure 5",
           LAB_LAYERS_SCALED
           "The paper prints the plot without its numbers. The mean over all URLs so far; every kind looks a URL "
@@ -210,7 +210,7 @@ LAB_STUDY(layers_insert, "layers-insert", "Time of an insertion against the numb
           "ns per URL", times_rows, lab_multilayer_figure_columns, .timed = true, .runs_most = 9,
           .plot = {.x = "URLs (thousands)", .y = "ns per URL", .log_y = true}, .measure = measure_kinds);
 
-LAB_STUDY(layers_slower, "layers-slower", "Seconds of the original, multilayer and classic",
+LAB_STUDY(multilayer_slower, "multilayer-slower", "Seconds of the original, multilayer and classic",
           "the multi-layer paper, figures 4 and 5, and the original that it studies",
           "'1.0 M' is a twentieth of --urls, and m scales with it; our seconds are extrapolated to the original's "
           "number of URLs. Its machine and language were different, so only ratios can be compared.",

@@ -81,7 +81,7 @@ typedef struct lab_fuse lab_fuse;
 int lab_fuse_make(lab_fuse **made, uint64_t keys, unsigned arity, unsigned bits, const vidi_allocator *memory);
 void lab_fuse_free(lab_fuse *filter); /* NULL is fine */
 
-/* Length of the array for so many keys. */
+/* Length of the array for `keys` keys. */
 uint64_t lab_fuse_places(uint64_t keys, unsigned arity);
 
 /* Collects keys, which must all be different. VIDI_ECANNOT once the filter is frozen. */
@@ -98,7 +98,7 @@ typedef struct lab_rocksdb {
     unsigned probes;
 } lab_rocksdb;
 
-/* The number of probes that RocksDB chooses for so many bits per key. */
+/* The number of probes that RocksDB chooses for `bits` bits per key. */
 unsigned lab_rocksdb_probes(double bits);
 /* The expected rate of false answers, if all probes are independent. */
 double lab_rocksdb_rate(double bits, unsigned probes);

@@ -1,4 +1,4 @@
-/* All structures behind one interface, with memory that is counted. See peers.h. */
+/* One interface to all structures, with memory that is counted. See peers.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -36,7 +36,7 @@ typedef struct lab_peer_plan {
     vidi_plan_entry vidi; /* for vidi's kinds */
 } lab_peer_plan;
 
-/* The one that loses least in so many bits per key; VIDI_OK and *fits false if none is so small. */
+/* The one that loses least with `bits` bits per key; VIDI_OK and *fits false if none is that small. */
 int lab_peer_plan_bits(lab_peer_plan *plan, bool *fits, lab_peer_sort sort, uint64_t keys, double bits);
 /* The smallest that falsely sees at most that share of new keys, when it is full. */
 int lab_peer_plan_rate(lab_peer_plan *plan, lab_peer_sort sort, uint64_t keys, double rate);

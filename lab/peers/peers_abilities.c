@@ -54,7 +54,7 @@ static bool is_refusal(int code)
     return code == VIDI_ECANNOT || code == VIDI_ELIMIT;
 }
 
-/* Whether it takes so many keys and knows them, and few others. */
+/* Whether it takes `all` keys and then knows them, and few others. */
 static int takes(const trial *trial, uint64_t all, bool *can)
 {
     lab_peer_memory memory;
@@ -245,7 +245,7 @@ static int measure_abilities(const lab_settings *settings, uint64_t run, double 
     return code;
 }
 
-LAB_STUDY(peers_can, "peers-can", "What they can do: the filters people use now", "vidi",
+LAB_STUDY(peers_abilities, "peers-abilities", "What they can do: the filters people use now", "vidi",
           "Shown by doing it with 4,000 keys; 1: it works. Grow: four times the keys that it was made for at an "
           "unchanged rate. Merge: two with equal parameters. List: hashes from which a larger one can be made.",
           "1: it can", lab_peer_names, peer_abilities, .runs_most = 1, .work = 0.1, .measure = measure_abilities);

@@ -1,5 +1,5 @@
 /*
- * Are they what their papers describe? Each structure is filled as its paper does it, and compared with the paper's own
+ * Whether our structures are what their papers describe: each is filled as in its paper and compared with the paper's
  * figures: the load that it reaches, the bits that it takes, and how often it is wrong.
  */
 #include <math.h>

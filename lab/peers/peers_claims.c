@@ -7,10 +7,10 @@
 
 const lab_claim lab_peers_claims[] = {
     {"peers-fuse", "vidi, after the binary fuse paper",
-     "In the same memory, a finished binary fuse filter loses fewest pages of all filters", "peers-lost peers-can",
-     .margin = LAB_RATE_MARGIN,
+     "In the same memory, a finished binary fuse filter loses fewest pages of all filters",
+     "peers-lost peers-abilities", .margin = LAB_RATE_MARGIN,
      .cells = "peers-lost @ fuse 4-wise @ 8 bits; @@ 12 bits; @@ 16 bits; @ blocked|classic|cuckoo|RocksDB @ 8 bits; "
-              "@@ 16 bits; @ blocked @ 12 bits; @ classic; @ cuckoo; @ RocksDB; peers-can @ fuse 4-wise @ add",
+              "@@ 16 bits; @ blocked @ 12 bits; @ classic; @ cuckoo; @ RocksDB; peers-abilities @ fuse 4-wise @ add",
      .tests = {"more D/A F/B G/B H/B I/B E/C", "true J>0"}, .rule = "a- fails; a? open; holds",
      .sentence = "With 12 bits per URL, fuse 4-wise lost {B 0f} pages in a million, blocked {F 0f}, classic {G 0f}, "
                  "cuckoo {H 0f}, RocksDB {I 0f}; it [b+|can|cannot] add a URL once it is built"},

@@ -1,6 +1,6 @@
 /*
  * vidi-lab, the program that `vidi lab` runs: the papers' experiments again. The other folders of lab/ do the work;
- * this reads what is asked for, shows how far it is, and hands the findings to program_formats.c.
+ * this reads the command line, shows progress, and hands the findings to program_formats.c.
  */
 #include "lab/program/program.h"
 
@@ -257,7 +257,7 @@ static int measure_cell(lab_options *options, cli_words words)
     if (check_forms(options) != CLI_OK || check_kind(options) != CLI_OK)
         return CLI_ERROR;
     int status = lab_run_book(&book, options, words, &cell);
-    if (status == CLI_OK) /* it has no name: what it is says which it is */
+    if (status == CLI_OK) /* a cell has no name, so its configuration stands for one */
         book.findings[0].row = book.tables[0].entries[0].row = lab_config_text(&cell, text, sizeof text);
     return print_and_judge(&book, options, status);
 }

@@ -44,7 +44,7 @@ void lab_options_end(lab_options *options, int status);
 /* Begins, and measures experiments, or a cell in place of them. lab_book_free in every case. The exit status. */
 int lab_run_book(lab_book *book, lab_options *options, cli_words ids, const lab_config *cell);
 
-/* What is to be measured and how, without progress, stopping and keeping. */
+/* What to measure and how, without progress, stopping and keeping. */
 lab_settings lab_settings_of(const lab_options *options);
 
 /* ---- program_names.c ---- */
@@ -130,7 +130,7 @@ int lab_page_close(lab_page *page);
 int lab_page_save(const lab_page *page, const char *name);
 int lab_page_ready(const char *name);
 
-/* Whether two names lead to the same file, which what is written second would replace. Devices and pipes are none. */
+/* Whether two names are the same regular file, so that the second output would replace the first. */
 bool lab_same_file(const char *name, const char *other);
 
 /* ---- texts: program_fill.c ---- */

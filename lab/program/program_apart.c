@@ -132,7 +132,7 @@ static int read_all(int from, char *text, size_t room, const lab_settings *setti
             return LAB_STOPPED;
         if (poll(&fd, 1, LOOK_EACH) <= 0)
             continue;
-        char beyond[64]; /* what nobody asked for makes the text wrong, and is not kept */
+        char beyond[64]; /* excess output makes the text invalid and is not kept */
         bool full = used + 1 >= room;
         more = read(from, full ? beyond : text + used, full ? sizeof beyond : room - 1 - used);
         if (more < 0 && errno == EINTR)

@@ -52,7 +52,7 @@ static int write_file(const lab_page *page, const char *name, int flags, const c
     return status;
 }
 
-/* A pipe must not be opened to find out: whoever reads from it would take the end of that for the end of the page. */
+/* A pipe must not be opened to find out: its reader would see it end and take that for the end of the page. */
 static int check_special(const char *name, mode_t mode)
 {
     errno = EISDIR;

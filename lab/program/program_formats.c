@@ -105,7 +105,7 @@ static void print_salts(FILE *to, const lab_config *config, const lab_settings *
     }
 }
 
-/* One run of one cell: with its key, kind and params, or with its salts, anybody can count again. */
+/* One run of one cell: with its key, kind and params, or with its salts, anyone can count again. */
 static void print_raw_line(FILE *to, const lab_book *book, size_t cell, uint64_t run)
 {
     const lab_results *results = &book->results;

@@ -1,6 +1,6 @@
 /*
- * How `vidi lab` measures: with URLs from files if it is asked to, with the time that is left on a terminal, and so that
- * a later command can go on where this one was interrupted.
+ * How `vidi lab` measures: with URLs from files if it is asked to, with the time that is left on a terminal, and so
+ * that a later command can go on where this one was interrupted.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static int was_stopped(const lab_options *options, const lab_book *book, int num
 
 /* ---- keeping ---- */
 
-/* The program and its version: another one's runs are not gone on from. */
+/* The program and its version: runs of another program are not continued. */
 static void name_program(char *text, size_t room)
 {
     struct stat about;
@@ -97,7 +97,7 @@ static lab_keep *make_keep(const lab_options *options)
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     char *folder = NULL, program[160];
     int length = -1;
-    if (cache && cache[0] == '/') /* a relative one is to be ignored, says its specification */
+    if (cache && cache[0] == '/') /* its specification says to ignore a relative one */
         length = asprintf(&folder, "%s/vidi", cache);
     else if (home && home[0] == '/')
         length = asprintf(&folder, "%s/.cache/vidi", home);
@@ -270,7 +270,7 @@ lab_settings lab_settings_of(const lab_options *options)
     };
 }
 
-/* Whether times are among what is to be measured. */
+/* Whether times will be measured. */
 static bool has_times(cli_words ids)
 {
     const lab_study *study;

@@ -45,8 +45,8 @@ const char *lab_published_text(const lab_entry *entry, char *text, size_t room, 
 /* ---- counts ---- */
 
 /*
- * How many cells have each verdict, how many there are, and how many were compared with theory; and on what the verdicts
- * on published figures rest. A figure that is counterfactual or another table's is counted nowhere.
+ * How many cells have each verdict, how many there are, and how many were compared with theory; and on what the
+ * verdicts on published figures rest. A figure that is counterfactual or another table's is counted nowhere.
  */
 typedef struct lab_score {
     size_t verdicts[LAB_FAILS + 1], cells, tested, bases[LAB_BASES];

@@ -9,58 +9,33 @@
 
 /* In the order of the report. The last one takes whatever belongs to no other. */
 static const lab_paper papers[] = {
-    {.key = "thesis",
-     .source = "the thesis",
-     .prefixes = "thesis- further-",
-     .title = "The thesis",
-     .reference =
-         "Thomas Hansen Gøytil, Andreas Lundberg: A novel spatio-temporal scheme for reducing the rate of false "
-         "positives in Bloom Filter based URL-caching. Master's thesis, University of Agder, 2010"},
-    {.key = "layers",
-     .source = "the multi-layer paper",
-     .prefixes = "layers-",
-     .title = "The multi-layer paper",
-     .reference = "A study, with its own implementation, of: Cen Zhiwang, Xu Jungang, Sun Jian: A Multi-Layer Bloom "
-                  "Filter for Duplicated URL Detection. 3rd International Conference on Advanced Computer Theory and "
-                  "Engineering (ICACTE), 2010, which the tables call the original"},
-    {.key = "notes",
-     .source = "the counting notes",
-     .prefixes = "notes-",
-     .title = "The counting notes",
-     .reference = "Lecture notes on Bloom filters and counting Bloom filters in crawlers"},
-    {.key = "eigen",
-     .source = "the eigenvalue paper",
-     .prefixes = "eigen-",
-     .title = "The eigenvalue paper",
-     .reference = "Mai Jiang, Xiang Gao, Zaifeng Mo: A Study of URL Deduplication Policy Based on Eigenvalue Extension "
-                  "Bloom Filter. Sichuan University of Science and Engineering"},
-    {.key = "kinds",
-     .prefixes = "kinds-",
-     .title = "Our study: all kinds of filters",
-     .reference = "Every kind of set that vidi has, with the same memory, and over ten crawls"},
-    {.key = "streams",
-     .prefixes = "streams-",
-     .title = "Our study: real URLs",
-     .reference = "The links of real crawls in the order in which they were found, with their repeats. Only totals are "
-                  "shown"},
-    {.key = "peers",
-     .prefixes = "peers-",
-     .title = "Our study: the filters people use now",
-     .reference = "Cuckoo, binary fuse and blocked Bloom filters and hash sets beside those of vidi: bits, losses and "
-                  "times"},
-    {.key = "graph",
-     .prefixes = "graph-",
-     .title = "Our study: when and where pages are lost",
-     .reference = "Simulated crawls over link graphs: a lost page's links are never found"},
-    {.key = "revisits",
-     .prefixes = "revisits-",
-     .title = "Our study: what new salts are worth",
-     .reference = "Policies for crawls that visit the same pages again, at equal memory"},
-    {.key = "large",
-     .prefixes = "large-",
-     .title = "Our study: very many URLs",
-     .reference = "Filters of a hundred million URLs, which are made on the fly"},
-    {.key = "others", .prefixes = "", .title = "Other tables", .reference = ""},
+    {"thesis", "the thesis", "thesis- further-", "The thesis",
+     "Thomas Hansen Gøytil, Andreas Lundberg: A novel spatio-temporal scheme for reducing the rate of false "
+     "positives in Bloom Filter based URL-caching. Master's thesis, University of Agder, 2010"},
+    {"multilayer", "the multi-layer paper", "multilayer-", "The multi-layer paper",
+     "A study, with its own implementation, of: Cen Zhiwang, Xu Jungang, Sun Jian: A Multi-Layer Bloom "
+     "Filter for Duplicated URL Detection. 3rd International Conference on Advanced Computer Theory and "
+     "Engineering (ICACTE), 2010, which the tables call the original"},
+    {"counting", "the counting notes", "counting-", "The counting notes",
+     "Lecture notes on Bloom filters and counting Bloom filters in crawlers"},
+    {"eigen", "the eigenvalue paper", "eigen-", "The eigenvalue paper",
+     "Mai Jiang, Xiang Gao, Zaifeng Mo: A Study of URL Deduplication Policy Based on Eigenvalue Extension "
+     "Bloom Filter. Sichuan University of Science and Engineering"},
+    {"kinds", NULL, "kinds-", "Our study: all kinds of filters",
+     "Every kind of set that vidi has, with the same memory, and over ten crawls"},
+    {"streams", NULL, "streams-", "Our study: real URLs",
+     "The links of real crawls in the order in which they were found, with their repeats. Only totals are "
+     "shown"},
+    {"peers", NULL, "peers-", "Our study: the filters people use now",
+     "Cuckoo, binary fuse and blocked Bloom filters and hash sets beside those of vidi: bits, losses and "
+     "times"},
+    {"graph", NULL, "graph-", "Our study: when and where pages are lost",
+     "Simulated crawls over link graphs: a lost page's links are never found"},
+    {"revisits", NULL, "revisits-", "Our study: what new salts are worth",
+     "Policies for crawls that visit the same pages again, at equal memory"},
+    {"large", NULL, "large-", "Our study: very many URLs",
+     "Filters of a hundred million URLs, which are made on the fly"},
+    {"others", NULL, "", "Other tables", ""},
 };
 
 enum { PAPERS = sizeof papers / sizeof *papers };

@@ -17,7 +17,7 @@ void lab_report_legend(FILE *to)
         "<p>The verdict is about the published figure:</p>\n<dl class=\"words\">\n"
         "<dt class=\"v-agrees\">agrees</dt><dd>It agrees with theory, up to rounding and the chance of its runs; or "
         "it is close to ours, where chance plays no part.</dd>\n"
-        "<dt class=\"v-dependent\">dependent</dt><dd>It agrees only if the runs behind it were not independent of "
+        "<dt class=\"v-dependent\">dependent</dt><dd>It agrees only if its runs were not independent of "
         "one another, which is possible because its hash functions had no salts.</dd>\n"
         "<dt class=\"v-doubtful\">doubtful</dt><dd>It is 3 to 4.1 standard deviations from theory, for as many "
         "independent runs as the scatter of the table’s other figures suggests.</dd>\n"

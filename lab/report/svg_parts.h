@@ -58,7 +58,7 @@ typedef struct lab_drawing {
     size_t curves, points;
     bool named;                   /* points along x have names instead of numbers */
     bool published;               /* whether the table has any */
-    bool theory[LAB_PLANNED + 1]; /* whether the table has any of that sort */
+    bool theory[LAB_PLANNED + 1]; /* whether the table has theory of this sort */
     lab_scale x, y;
     double top, names_height;
 } lab_drawing;

@@ -41,12 +41,12 @@
 
 typedef struct lab_policy {
     const char *name;
-    unsigned every;   /* a filter lasts so many crawls; 0: for ever */
+    unsigned every;   /* crawls that a filter lasts; 0: for ever */
     unsigned filters; /* that share the memory */
     bool same_salts, same_order;
 } lab_policy;
 
-/* A policy in a world of so many pages. */
+/* A policy and the site that is crawled. */
 typedef struct lab_revisits {
     lab_policy policy;
     uint64_t pages;
@@ -90,20 +90,20 @@ int lab_revisits_crawl(lab_revisits_world *world, const lab_revisits *revisits, 
 
 /* ---- revisits_theory.c, revisits_salts.c: the same by formula ---- */
 
-/* Page-crawls missed in so many crawls. */
+/* Page-crawls missed in `crawls` crawls. */
 lab_theory lab_revisits_missed(const lab_revisits *revisits, unsigned crawls);
 
-/* Pages missed in at least `least` of so many crawls, if none is replaced. */
+/* Pages missed in at least `least` of `crawls` crawls, if none is replaced. */
 lab_theory lab_revisits_often(const lab_revisits *revisits, unsigned crawls, unsigned least);
 
 /*
  * A filter that keeps its salts and whose crawls have different orders. The share of pages that are missed in at least
- * `least` of so many crawls; and the covariance of the numbers missed in two crawls.
+ * `least` of `crawls` crawls; and the covariance of the numbers missed in two crawls.
  */
 double lab_same_salts_often(const lab_revisits *revisits, unsigned crawls, unsigned least);
 double lab_same_salts_covariance(const lab_revisits *revisits);
 
-/* The probability of at least `least` successes among so many. */
+/* The probability of at least `least` successes in `trials` trials. */
 double lab_binomial_above(unsigned trials, double chance, unsigned least);
 
 /* The columns of tables over time: "1 crawl" to "20 crawls". */

@@ -1,5 +1,5 @@
 /*
- * What should a crawler that comes back do with its filter? The recommendation, and the figures behind it, as claims.
+ * What a crawler that comes back should do with its filter: the recommendation, and what supports it, as claims.
  * Bounds ("more than ten times") are in the claims' texts; a bound is reached or missed by a whole interval.
  */
 #include "lab/judge/judging.h"

@@ -51,7 +51,7 @@ typedef struct cohort {
     double from, until, weight, later, lost;
 } cohort;
 
-/* w of a page that may live for so many crawls. */
+/* w of a page that lives for at most `crawls` crawls. */
 static double weight_of(double survival, unsigned crawls)
 {
     double weight = 0;

@@ -18,7 +18,7 @@ enum { LAB_STREAM_KINDS = 8, LAB_STREAM_SIZES = 3 };
 extern const char *const lab_stream_kinds[LAB_STREAM_KINDS + 1];
 extern const double lab_stream_bits[LAB_STREAM_SIZES]; /* per different URL */
 
-/* A set of this kind, as it is planned for so many URLs. */
+/* How a set of some kind is made for the URLs of a stream. */
 typedef struct lab_fitted {
     vidi_plan_entry plan;
     uint64_t budget; /* bytes that it may allocate */

@@ -1,5 +1,5 @@
 /*
- * When in a stream are pages lost? A filter is empty at first, so late URLs are lost more often; but in most streams
+ * When in a stream pages are lost. A filter is empty at first, so late URLs are lost more often; but in most streams
  * new URLs become rare. We count the losses in each tenth of the lines, for the classic filter with 8 bits per URL. The
  * columns of a row add up to its cell in streams-8.
  *
@@ -91,7 +91,7 @@ static void judge_by_tenth(const lab_cell *cell, lab_entry *entry)
 }
 
 LAB_STUDY(
-    streams_when, .id = "streams-when", .title = "When in a stream pages are lost",
+    streams_by_tenth, .id = "streams-by-tenth", .title = "When in a stream pages are lost",
     .note = "The classic filter of streams-8. Pages lost in each tenth of the lines, per million different URLs of the "
             "whole stream: the columns of a row add up to its cell in streams-8.",
     .unit = LAB_PER_URLS, LAB_STREAMS, .columns = lab_streams_tenths, .runs_most = 10, .work = 0.5,

@@ -13,8 +13,8 @@
 static lab_holding judge_repeats(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     const lab_table *table = lab_book_find(book, "streams-repeats");
-    double lines = lab_book_measured(book, "streams-what", LAB_ALL_STREAMS, "lines");
-    double urls = lab_book_measured(book, "streams-what", LAB_ALL_STREAMS, "different URLs"), most = 0;
+    double lines = lab_book_measured(book, "streams-properties", LAB_ALL_STREAMS, "lines");
+    double urls = lab_book_measured(book, "streams-properties", LAB_ALL_STREAMS, "different URLs"), most = 0;
     size_t cells = 0;
     (void)claim;
     for (size_t i = 0; table && i < table->rows * table->columns; i++)
@@ -114,7 +114,7 @@ const lab_claim lab_streams_claims[] = {
                  "from 1 is {a.farthest}{a.left_out}"},
     {"streams-repeats", "vidi",
      "Repeats change nothing: a filter loses the same number of pages if each URL comes once",
-     "streams-repeats streams-what", .judge = judge_repeats},
+     "streams-repeats streams-properties", .judge = judge_repeats},
     {"streams-multilayer", "vidi, after the multi-layer paper",
      "In the same memory, multilayer loses more than five times as many real pages as classic, in every stream",
      "streams-8", .judge = judge_multilayer},
@@ -138,8 +138,8 @@ const lab_claim lab_streams_claims[] = {
     {"streams-spellings", "vidi",
      "Different spellings of one page cost more than a filter: without a canonical form more pages are fetched "
      "twice than a classic filter with 8 bits per URL loses",
-     "streams-canon streams-what streams-8",
-     .cells = "streams-what @ " LAB_ALL_STREAMS
+     "streams-canon streams-properties streams-8",
+     .cells = "streams-properties @ " LAB_ALL_STREAMS
               " @ lines; @@ different URLs; streams-canon @@ none; @@ whatwg; @@ crawl; streams-8 @@ classic",
      .provided = "B>0", .tests = {"more ((D-C)/100*A/B*1e6)/F"},
      .sentence = "Of a million different URLs, {(D-C)/100*A/B*1e6 0f} are other spellings of a known page by the URL "
@@ -147,8 +147,9 @@ const lab_claim lab_streams_claims[] = {
                  "loses {F 0f} pages"},
     {"streams-late", "vidi",
      "Most lost pages are among those that a crawl meets last: more than half come in the last fifth of the lines",
-     "streams-when",
-     .cells = "streams-when @ " LAB_ALL_STREAMS " @ sum 1st tenth|2nd|3rd|4th|5th|6th|7th|8th; @@ sum 9th|last tenth",
+     "streams-by-tenth",
+     .cells =
+         "streams-by-tenth @ " LAB_ALL_STREAMS " @ sum 1st tenth|2nd|3rd|4th|5th|6th|7th|8th; @@ sum 9th|last tenth",
      .provided = "A+B>0", .tests = {"more B/A"},
      .sentence = "{100*B/(A+B) 0f} % of the lost pages came in the last two tenths of the lines, {100*A/(A+B) 0f} % "
                  "before"},

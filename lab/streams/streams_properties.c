@@ -138,7 +138,7 @@ static void judge_canon(const lab_cell *cell, lab_entry *entry)
 }
 
 LAB_STUDY(
-    streams_what, .id = "streams-what", .title = "The streams: real URLs in the order of their files",
+    streams_properties, .id = "streams-properties", .title = "The streams: real URLs in the order of their files",
     .note = "The first lines of each file, as many as --urls says. A URL is what its bytes say, in no canonical form.",
     .unit = "units of the column", LAB_STREAMS, .columns = properties_columns, .runs_most = 1, .work = 1,
     .measure = measure_properties);

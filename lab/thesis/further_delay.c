@@ -1,6 +1,6 @@
 /*
  * The temporal strategy delays pages instead of losing them (the thesis, section 4.2): a page that is falsely seen
- * waits for the next crawl. Which pages wait, and for how many crawls?
+ * waits for the next crawl. We count which pages wait, and for how many crawls.
  *
  * Three crawls with new salts add n URLs each. All crawls meet the URLs in the same order, or each in a different one.
  * A page is delayed by at least e crawls if the first e of them answer "seen". The last tenth are the pages that the

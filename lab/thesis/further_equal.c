@@ -1,6 +1,6 @@
 /*
- * A larger array, or more hash functions? The thesis (sections 5.6.2 and 6.1) prefers a larger M to a larger k, but by
- * m = n k M both cost the same memory. So we compare k with M at equal bits per URL: pages lost, and time.
+ * A larger array compared with more hash functions. The thesis (sections 5.6.2 and 6.1) prefers a larger M to a larger
+ * k, but by m = n k M both cost the same memory. So we compare k with M at equal bits per URL: pages lost, and time.
  *
  * Times are for k salted values of Jenkins's function, as in the thesis, and for k values derived from one hash. In
  * both cases all k values are computed before the first bit is looked up.

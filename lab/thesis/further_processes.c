@@ -1,6 +1,6 @@
 /*
- * The spatial filter split over processes (the thesis, section 6.4): does it answer as one set does, and what do the
- * messages cost?
+ * The spatial filter split over processes (the thesis, section 6.4): whether it answers as one set does, and what the
+ * messages cost.
  *
  * The members have the salts that they would have in one set with the run's key. So not just the rate must be the same,
  * but every answer: we count the answers that differ, of adds and of lookups.

@@ -1,6 +1,6 @@
 /*
- * The temporal strategy with a scalable filter (the thesis, section 7.2.1): do new salts gain as much if the number of
- * URLs is unknown?
+ * The temporal strategy with a scalable filter (the thesis, section 7.2.1): whether new salts gain as much if the
+ * number of URLs is unknown.
  *
  * Two crawls insert n URLs and look up n others. A classic filter is made for n, for half of n or for a tenth; a
  * scalable one for half or for a tenth, and grows. K and M give an error rate of 5.6 % for the right number, which is

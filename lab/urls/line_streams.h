@@ -17,7 +17,7 @@ typedef struct lab_stream {
     uint64_t count;       /* of different URLs */
     const uint32_t *urls; /* [lines]: the number of the URL on each line */
     uint64_t lines;
-    uint64_t extremes[3]; /* URLs: the longest, the one with the most parts, the one with most behind its last '/' */
+    uint64_t extremes[3]; /* URLs: the longest, the one with the most parts, the one with most after its last '/' */
     uint64_t mark;        /* a hash of the lines */
 } lab_stream;
 

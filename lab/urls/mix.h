@@ -1,4 +1,4 @@
-/* Arithmetic behind everything that the lab draws at random: mixing 64 bits, and scaling them down. */
+/* Arithmetic for everything that the lab draws at random: mixing 64 bits, and scaling them down. */
 #ifndef VIDI_LAB_URLS_MIX_H
 #define VIDI_LAB_URLS_MIX_H
 

@@ -17,7 +17,7 @@ missing_from() {
 
 experiments_and_claims_exist() {
     sort -u "$tmp/experiments" "$tmp/claims" >"$tmp/both"
-    missing_from both '^(thesis|further|layers|notes|eigen|kinds|streams|peers|graph|revisits|large)-[A-Za-z0-9.-]+$'
+    missing_from both '^(thesis|further|multilayer|counting|eigen|kinds|streams|peers|graph|revisits|large)-[A-Za-z0-9.-]+$'
 }
 
 # What follows the word "kind" or "kinds".
@@ -68,7 +68,7 @@ links_lead_somewhere() {
 }
 
 papers_are_complete() {
-    ! grep -E '^(thesis|further|layers|notes|eigen)-' "$tmp/experiments" | grep -vxF -f "$tmp/names"
+    ! grep -E '^(thesis|further|multilayer|counting|eigen)-' "$tmp/experiments" | grep -vxF -f "$tmp/names"
 }
 
 words_are_there() {

@@ -22,5 +22,5 @@ try vidi lab cell --kind spatial
 try vidi lab cell --kind classic --filters 2
 try vidi lab cell --kind counting --crawls 2 --urls 100 --runs 1
 # Standard input has one end.
-try vidi lab run streams-what --streams - --streams -
+try vidi lab run streams-properties --streams - --streams -
 try vidi lab run thesis-5.1 --corpus - --graph -

@@ -5,7 +5,7 @@ names()
 }
 vidi lab run 'thesis-5.[1-3]' 'thesis-5.?' thesis-5.2 --urls 100 --runs 1 --csv | names
 vidi lab run 'thesis-5.2*' --urls 100 --runs 1 --csv | names
-vidi lab show 'notes-*g' | head -n 1
+vidi lab show 'counting-e*' | head -n 1
 try vidi lab run 'thesis-6.*' --urls 100 --runs 1
 try vidi lab report thesis-5.1 'nothing-*' -o page
 try vidi lab show '*nothing*'

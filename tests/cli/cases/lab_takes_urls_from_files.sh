@@ -22,7 +22,7 @@ sort run | comm -23 - <(sort unique) | wc -l
 cmp -s run other || echo "another run has another order"
 try vidi lab urls --urls 10 --corpus nothing
 try vidi lab run thesis-5.5 --urls 3000 --corpus urls
-try vidi lab run notes-counting --urls 2500 --corpus urls
+try vidi lab run counting-errors --urls 2500 --corpus urls
 try vidi lab urls --corpus /dev/null
 try vidi lab run thesis-5.5 thesis-5.55 --corpus urls
 try vidi lab run --corpus

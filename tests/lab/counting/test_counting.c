@@ -16,7 +16,7 @@
 static void memory_is_that_of_the_formulas(void **state)
 {
     lab_settings settings = {.urls = 20000, .runs = 1, .seed = 6, .threads = 1};
-    lab_numbers numbers = numbers_of("notes-space", &settings);
+    lab_numbers numbers = numbers_of("counting-space", &settings);
     lab_table table = table_from(&numbers);
     char url[LAB_URL_ROOM];
     double bytes = 0, n = 2000;
@@ -37,7 +37,7 @@ static void memory_is_that_of_the_formulas(void **state)
 static void a_set_that_is_too_large_fails(void **state)
 {
     lab_settings settings = {.urls = 20000, .runs = 1, .seed = 6, .threads = 1};
-    lab_numbers numbers = numbers_of("notes-space", &settings);
+    lab_numbers numbers = numbers_of("counting-space", &settings);
     lab_table table = table_from(&numbers);
     (void)state;
     numbers.numbers[0] *= 1.1;
@@ -72,7 +72,7 @@ static void must_spread(const lab_table *table, const lab_numbers *numbers, cons
 static void counters_have_mean_and_spread_of_theory(void **state)
 {
     lab_settings settings = {.urls = 10000, .runs = 600, .seed = 2, .threads = 2};
-    lab_numbers numbers = numbers_of("notes-counters", &settings);
+    lab_numbers numbers = numbers_of("counting-counters", &settings);
     lab_table table = table_from(&numbers);
     (void)state;
     none_fails(&table);
@@ -90,7 +90,7 @@ static void counters_have_mean_and_spread_of_theory(void **state)
 static void forgotten_urls_are_forgotten_by_a_set_made_by_hand(void **state)
 {
     lab_settings settings = {.urls = 20000, .runs = 4, .seed = 9, .threads = 1};
-    lab_numbers numbers = numbers_of("notes-counters", &settings);
+    lab_numbers numbers = numbers_of("counting-counters", &settings);
     lab_table table = table_from(&numbers);
     double sum = 0;
     char url[LAB_URL_ROOM];
@@ -120,7 +120,7 @@ static void counters_that_are_off_fail(void **state)
 {
     static const char *const columns[] = {"memory", "full", "too large", "forgotten"};
     lab_settings settings = {.urls = 200000, .runs = 2, .seed = 3, .threads = 2};
-    lab_numbers numbers = numbers_of("notes-counters", &settings);
+    lab_numbers numbers = numbers_of("counting-counters", &settings);
     lab_table table = table_from(&numbers);
     (void)state;
     none_fails(&table);
@@ -136,7 +136,7 @@ static void counters_that_are_off_fail(void **state)
 
 /* ---- claims ---- */
 
-static const char *const tables[] = {"notes-k", "notes-counting", "notes-space", "notes-counters"};
+static const char *const tables[] = {"counting-k", "counting-errors", "counting-space", "counting-counters"};
 
 enum { TABLES = sizeof tables / sizeof *tables };
 
@@ -148,7 +148,7 @@ static void set_rates_of_k(lab_book *book)
             char row[16], column[16];
             snprintf(row, sizeof row, "k = %u", k);
             snprintf(column, sizeof column, "%u bits", bits);
-            book_set(book, "notes-k", row, column, 100 * pow(1 - exp(-(double)k / bits), k));
+            book_set(book, "counting-k", row, column, 100 * pow(1 - exp(-(double)k / bits), k));
         }
 }
 
@@ -157,20 +157,20 @@ static void claims_on_k_follow_the_figures(void **state)
     lab_book book = book_of(tables, TABLES);
     (void)state;
     for (const lab_claim *claim = lab_counting_claims; claim->id; claim++)
-        if (strcmp(claim->id, "notes-formula") != 0)
+        if (strcmp(claim->id, "counting-formula") != 0)
             must_hold(&book, claim->id, LAB_UNJUDGED);
     set_rates_of_k(&book);
-    must_hold(&book, "notes-formula", LAB_HOLDS);
-    must_hold(&book, "notes-best-k", LAB_HOLDS);
-    must_hold(&book, "notes-larger-k", LAB_CONDITIONS);
+    must_hold(&book, "counting-formula", LAB_HOLDS);
+    must_hold(&book, "counting-best-k", LAB_HOLDS);
+    must_hold(&book, "counting-larger-k", LAB_CONDITIONS);
     must_hold(&book, "eigen-best-k", LAB_HOLDS);
-    book_set(&book, "notes-k", "k = 12", NULL, 0.001);
-    must_hold(&book, "notes-best-k", LAB_DOES_NOT_HOLD);
-    must_hold(&book, "notes-larger-k", LAB_HOLDS);
-    book_set(&book, "notes-k", "k = 1", NULL, 0.0001);
-    must_hold(&book, "notes-larger-k", LAB_DOES_NOT_HOLD);
+    book_set(&book, "counting-k", "k = 12", NULL, 0.001);
+    must_hold(&book, "counting-best-k", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "counting-larger-k", LAB_HOLDS);
+    book_set(&book, "counting-k", "k = 1", NULL, 0.0001);
+    must_hold(&book, "counting-larger-k", LAB_DOES_NOT_HOLD);
     book.tables[0].entries[5].verdict = LAB_FAILS;
-    must_hold(&book, "notes-formula", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "counting-formula", LAB_DOES_NOT_HOLD);
     lab_book_free(&book);
 }
 
@@ -178,30 +178,30 @@ static void claims_on_counters_and_space_follow_the_figures(void **state)
 {
     lab_book book = book_of(tables, TABLES);
     (void)state;
-    book_set(&book, "notes-counting", NULL, NULL, 6.1);
-    must_hold(&book, "notes-same-error", LAB_HOLDS);
-    book_set(&book, "notes-counting", "3 HF", "counters after deleting", 6.2);
-    must_hold(&book, "notes-same-error", LAB_DOES_NOT_HOLD);
+    book_set(&book, "counting-errors", NULL, NULL, 6.1);
+    must_hold(&book, "counting-same-error", LAB_HOLDS);
+    book_set(&book, "counting-errors", "3 HF", "counters after deleting", 6.2);
+    must_hold(&book, "counting-same-error", LAB_DOES_NOT_HOLD);
 
-    book_set(&book, "notes-counters", NULL, NULL, 0);
-    must_hold(&book, "notes-deleting", LAB_HOLDS);
-    must_hold(&book, "notes-lookup", LAB_HOLDS);
-    must_hold(&book, "notes-larger", LAB_DOES_NOT_HOLD);
-    book_set(&book, "notes-counters", NULL, NULL, 4);
-    must_hold(&book, "notes-deleting", LAB_CONDITIONS);
-    must_hold(&book, "notes-lookup", LAB_CONDITIONS);
-    must_hold(&book, "notes-larger", LAB_HOLDS);
+    book_set(&book, "counting-counters", NULL, NULL, 0);
+    must_hold(&book, "counting-deleting", LAB_HOLDS);
+    must_hold(&book, "counting-lookup", LAB_HOLDS);
+    must_hold(&book, "counting-larger", LAB_DOES_NOT_HOLD);
+    book_set(&book, "counting-counters", NULL, NULL, 4);
+    must_hold(&book, "counting-deleting", LAB_CONDITIONS);
+    must_hold(&book, "counting-lookup", LAB_CONDITIONS);
+    must_hold(&book, "counting-larger", LAB_HOLDS);
 
-    book_set(&book, "notes-space", NULL, NULL, 500);
-    book_set(&book, "notes-space", NULL, "Bloom filter", 10);
-    must_hold(&book, "notes-space", LAB_HOLDS);
-    must_hold(&book, "notes-hashes", LAB_HOLDS);
-    book_set(&book, "notes-space", "error 1e-9", "Bloom filter", 400);
-    must_hold(&book, "notes-space", LAB_CONDITIONS);
-    must_hold(&book, "notes-hashes", LAB_CONDITIONS);
-    book_set(&book, "notes-space", NULL, "Bloom filter", 700);
-    must_hold(&book, "notes-space", LAB_DOES_NOT_HOLD);
-    must_hold(&book, "notes-hashes", LAB_DOES_NOT_HOLD);
+    book_set(&book, "counting-space", NULL, NULL, 500);
+    book_set(&book, "counting-space", NULL, "Bloom filter", 10);
+    must_hold(&book, "counting-space", LAB_HOLDS);
+    must_hold(&book, "counting-hashes", LAB_HOLDS);
+    book_set(&book, "counting-space", "error 1e-9", "Bloom filter", 400);
+    must_hold(&book, "counting-space", LAB_CONDITIONS);
+    must_hold(&book, "counting-hashes", LAB_CONDITIONS);
+    book_set(&book, "counting-space", NULL, "Bloom filter", 700);
+    must_hold(&book, "counting-space", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "counting-hashes", LAB_DOES_NOT_HOLD);
     lab_book_free(&book);
 }
 

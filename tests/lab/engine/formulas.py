@@ -141,8 +141,8 @@ def program(urls: int) -> dict:
     rows, wanted = 1562978, {}
     n = round(rows * urls / 1e6) // 2
     m = int(n * -math.log(0.05) / math.log(2)**2)
-    wanted['layers-program', f'{rows} rows', 'classic'] = rows / 2 * loss(4, n, m)
-    wanted['layers-program', f'{rows} rows', 'multilayer, home pages'] = rows / 2 * home_pages(n, m)
+    wanted['multilayer-program', f'{rows} rows', 'classic'] = rows / 2 * loss(4, n, m)
+    wanted['multilayer-program', f'{rows} rows', 'multilayer, home pages'] = rows / 2 * home_pages(n, m)
     return wanted
 
 

@@ -19,5 +19,5 @@ if ! [ -x "$python" ]; then
 fi
 check "the filters people use now" computed_again peers 100000 peers-lost
 check "revisits" computed_again revisits 20000 revisits-churn-10 revisits-4-bits revisits-never
-check "the multi-layer paper's program" computed_again program 4000 layers-program
+check "the multi-layer paper's program" computed_again program 4000 multilayer-program
 finish

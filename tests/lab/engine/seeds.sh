@@ -10,7 +10,7 @@
 # shellcheck source=../../meta/tap.bash
 . "$(dirname "$0")/../../meta/tap.bash"
 export XDG_CACHE_HOME=$tmp/cache
-some='--urls 10000 --runs 5 thesis-temporal thesis-spatial thesis-salts thesis-jenkins eigen-best-k notes-*'
+some='--urls 10000 --runs 5 thesis-temporal thesis-spatial thesis-salts thesis-jenkins eigen-best-k counting-*'
 [ -z "${VIDI_TEST_LONG-}" ] || some='--urls 100000 --runs 30'
 [ -z "${VIDI_TEST_LONG-}" ] || five='1 2 3 4 5'
 read -ra options <<<"${VIDI_LAB_OPTIONS-$some}"

@@ -17,14 +17,14 @@ static lab_book measure_book(const char *const *ids, size_t count, const lab_set
 
 static void tables_come_in_the_papers_order(void **state)
 {
-    static const char *const ids[] = {"thesis-5.9", "notes-k", "thesis-5.1"};
+    static const char *const ids[] = {"thesis-5.9", "counting-k", "thesis-5.1"};
     lab_settings settings = {.urls = 1000, .runs = 2, .seed = 1, .threads = 2};
     (void)state;
     lab_book book = measure_book(ids, 3, &settings);
     assert_int_equal(book.count, 3);
     assert_string_equal(book.tables[0].id, "thesis-5.1");
     assert_string_equal(book.tables[1].id, "thesis-5.9");
-    assert_string_equal(book.tables[2].id, "notes-k");
+    assert_string_equal(book.tables[2].id, "counting-k");
     assert_true(lab_book_measured(&book, "thesis-5.9", "3 HF", "2.0 M") > 1);
     assert_true(isnan(lab_book_measured(&book, "thesis-5.8", "3 HF", "2.0 M")));
     lab_book_free(&book);

@@ -162,7 +162,7 @@ static bool agree(const char *html, const char *csv)
 /* A small report, and its figures. */
 static void make_report(char **html, char **csv)
 {
-    static const char *const ids[] = {"thesis-5.5", "notes-k", "layers-quarter"};
+    static const char *const ids[] = {"thesis-5.5", "counting-k", "multilayer-quarter"};
     lab_settings settings = {.urls = 500, .runs = 2, .seed = 1, .threads = 1};
     const lab_origin origin = {
         "vidi lab report", "abc", "Processor, \"fast\"", "2", "1 GiB", "Linux", "cc", "", 1.5, false};
@@ -200,11 +200,11 @@ static void a_report_that_shows_other_figures_is_found(void **state)
     free(html);
     free(csv);
     make_report(&html, &csv);
-    char *section = strstr(html, "<section id=\"notes-k\">");
-    check(section != NULL, "there is no notes-k");
+    char *section = strstr(html, "<section id=\"counting-k\">");
+    check(section != NULL, "there is no counting-k");
     change_digit(section, "<td class=\"ours\">");
     check(!agree(html, csv), "a changed table was not found");
-    check(strstr(problem, "notes-k does not show"), "%s", problem);
+    check(strstr(problem, "counting-k does not show"), "%s", problem);
     free(html);
     free(csv);
 }

@@ -1,7 +1,7 @@
 """Derives the figures of a link graph again, from its file and from nothing else of vidi.
 
 usage: graph_again.py make               prints a small graph, a page and one of its links on each line
-       graph_again.py check GRAPH CSV    compares what `vidi lab run graph-what graph-order graph-errors` prints
+       graph_again.py check GRAPH CSV    compares what `vidi lab run graph-properties graph-order graph-errors` prints
 
 Seeds are the pages that no other page links to, and the first page of each circle that nothing else leads to. A page is
 missing if it is lost, or one of its dominators: the pages that every way from the seeds to it leads through. Whether
@@ -203,7 +203,7 @@ def facts(graph: Graph) -> dict[str, float]:
 
 def check(graph: Graph, rows: list[dict[str, str]]) -> int:
     given = {(row['experiment'], row['row'], row['column']): row for row in rows}
-    wanted = {('graph-what', 'from files', fact): (value, 'measured') for fact, value in facts(graph).items()}
+    wanted = {('graph-properties', 'from files', fact): (value, 'measured') for fact, value in facts(graph).items()}
     orders = {'breadth first': Frontier, 'per host': PerHost, 'best first': BestFirst}
     for column, at_once in (('from files', False), ('from files, seeds first', True)):
         for name, frontier in orders.items():

@@ -22,7 +22,7 @@ if ! [ -x "$python" ]; then
 fi
 "$python" -B "$again" make >"$tmp/graph"
 # A cell has no theory if nothing is lost in any run.
-"$VIDI_BUILD/vidi" lab run graph-what graph-order graph-errors --graph "$tmp/graph" --urls 500 --runs 40 --precision 0 \
+"$VIDI_BUILD/vidi" lab run graph-properties graph-order graph-errors --graph "$tmp/graph" --urls 500 --runs 40 --precision 0 \
     --csv >"$tmp/csv"
 check "facts and theory of a graph are derived again" derived_again "$tmp/graph"
 check "another graph has other figures" not_of_another_graph

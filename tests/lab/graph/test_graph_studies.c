@@ -64,7 +64,7 @@ static void all_pages_are_in_reach_of_the_seeds(void **state)
 static void graphs_are_what_was_asked_for(void **state)
 {
     lab_settings settings = {.urls = 500000, .runs = 2, .seed = 3, .threads = 1};
-    lab_table table = table_of("graph-what", &settings);
+    lab_table table = table_of("graph-properties", &settings);
     (void)state;
     for (size_t row = 0; lab_graph_names[row]; row++) {
         const lab_entry *links = entry_of(&table, lab_graph_names[row], "links per page");
@@ -139,7 +139,7 @@ static void count_apart(const lab_graph *graph, const lab_settings *settings, do
 static void losses_are_those_that_single_calls_lose(void **state)
 {
     lab_settings settings = {.urls = 100000, .runs = 1, .seed = 8, .threads = 1};
-    lab_numbers numbers = numbers_of("graph-when", &settings), told = numbers_of("graph-told", &settings);
+    lab_numbers numbers = numbers_of("graph-by-tenth", &settings), told = numbers_of("graph-expected", &settings);
     lab_graph graph = made_graph(&usual, 4000, 8, 0);
     double tenths[LAB_TENTHS], met, sum = 0;
     (void)state;
@@ -161,7 +161,7 @@ static void losses_are_those_that_single_calls_lose(void **state)
 
 static void crawls_come_out_as_theory_says(void **state)
 {
-    static const char *const ids[] = {"graph-when", "graph-told"};
+    static const char *const ids[] = {"graph-by-tenth", "graph-expected"};
     lab_settings settings = {.urls = 100000, .runs = 12, .seed = 2, .threads = 2};
     (void)state;
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -202,7 +202,7 @@ static void classes_divide_all_pages(void **state)
 {
     static const size_t begins[] = {0, 6, 10, 14};
     lab_settings settings = {.urls = 100000, .runs = 3, .seed = 2, .threads = 2};
-    lab_numbers numbers = numbers_of("graph-whose", &settings);
+    lab_numbers numbers = numbers_of("graph-by-page", &settings);
     lab_table table = table_from(&numbers);
     size_t classes = cells_of(numbers.study) / LAB_ORDERS / 3;
     (void)state;
@@ -239,7 +239,7 @@ static void a_graph_from_files_fills_its_columns(void **state)
         assert_int_equal(lab_graph_add(graph, (vidi_str){lines[i], strlen(lines[i])}), VIDI_OK);
     assert_int_equal(lab_graph_end(graph), VIDI_OK);
     lab_settings settings = {.urls = 2500, .runs = 2, .seed = 2, .threads = 1, .graph = graph};
-    lab_table table = table_of("graph-what", &settings);
+    lab_table table = table_of("graph-properties", &settings);
     check(fabs(entry_of(&table, "from files", "pages in reach")->measured - 5) < 1e-9, "not all pages are in reach");
     check(fabs(entry_of(&table, "from files", "greatest depth")->measured - 2) < 1e-9, "depth is wrong");
     lab_table_free(&table);
@@ -276,27 +276,27 @@ static void claims_without_tables_stay_unjudged(void **state)
 
 static void claims_on_when_and_whose_follow_the_figures(void **state)
 {
-    static const char *const ids[] = {"graph-when", "graph-whose"};
+    static const char *const ids[] = {"graph-by-tenth", "graph-by-page"};
     lab_book book = book_of(ids, 2);
     (void)state;
-    book_set(&book, "graph-when", NULL, NULL, 8000);
-    book_set(&book, "graph-when", "last tenth", NULL, 54000);
+    book_set(&book, "graph-by-tenth", NULL, NULL, 8000);
+    book_set(&book, "graph-by-tenth", "last tenth", NULL, 54000);
     must_hold(&book, "graph-late", LAB_HOLDS);
-    book_set(&book, "graph-when", "last tenth", "per host", 20000);
+    book_set(&book, "graph-by-tenth", "last tenth", "per host", 20000);
     must_hold(&book, "graph-late", LAB_DOES_NOT_HOLD);
-    book_set(&book, "graph-whose", NULL, NULL, 1);
-    must_hold(&book, "graph-whose", LAB_DOES_NOT_HOLD);
+    book_set(&book, "graph-by-page", NULL, NULL, 1);
+    must_hold(&book, "graph-by-page", LAB_DOES_NOT_HOLD);
     must_hold(&book, "graph-rare", LAB_DOES_NOT_HOLD);
-    book_set(&book, "graph-whose", "2 or more above the mean depth", NULL, 3);
-    book_set(&book, "graph-whose", "sites of 1 to 9 pages", "breadth first", 1.4);
-    book_set(&book, "graph-whose", "sites of 1,000 pages or more", "per host", 2);
-    book_set(&book, "graph-whose", "sites of 1 to 9 pages", "per host", 0.7);
-    book_set(&book, "graph-whose", "1 link to the page", NULL, 2.4);
-    must_hold(&book, "graph-whose", LAB_HOLDS);
+    book_set(&book, "graph-by-page", "2 or more above the mean depth", NULL, 3);
+    book_set(&book, "graph-by-page", "sites of 1 to 9 pages", "breadth first", 1.4);
+    book_set(&book, "graph-by-page", "sites of 1,000 pages or more", "per host", 2);
+    book_set(&book, "graph-by-page", "sites of 1 to 9 pages", "per host", 0.7);
+    book_set(&book, "graph-by-page", "1 link to the page", NULL, 2.4);
+    must_hold(&book, "graph-by-page", LAB_HOLDS);
     must_hold(&book, "graph-rare", LAB_HOLDS);
-    book_set(&book, "graph-whose", "sites of 1,000 pages or more", "per host", 1.2);
-    book_set(&book, "graph-whose", "1 link to the page", "best first", 1.9);
-    must_hold(&book, "graph-whose", LAB_DOES_NOT_HOLD);
+    book_set(&book, "graph-by-page", "sites of 1,000 pages or more", "per host", 1.2);
+    book_set(&book, "graph-by-page", "1 link to the page", "best first", 1.9);
+    must_hold(&book, "graph-by-page", LAB_DOES_NOT_HOLD);
     must_hold(&book, "graph-rare", LAB_DOES_NOT_HOLD);
     lab_book_free(&book);
 }
@@ -321,7 +321,7 @@ static void blur(lab_book *book, const char *id, const char *row, const char *co
 
 static void claims_on_compounding_follow_the_figures(void **state)
 {
-    static const char *const ids[] = {"graph-order", "graph-locality", "graph-errors", "graph-told"};
+    static const char *const ids[] = {"graph-order", "graph-locality", "graph-errors", "graph-expected"};
     lab_book book = book_of(ids, 4);
     (void)state;
     book_set(&book, "graph-order", NULL, NULL, 1.02);
@@ -346,14 +346,14 @@ static void claims_on_compounding_follow_the_figures(void **state)
     must_hold(&book, "graph-dominators", LAB_HOLDS);
     set_theory(&book, "graph-errors", 1.2);
     must_hold(&book, "graph-dominators", LAB_DOES_NOT_HOLD);
-    book_set(&book, "graph-told", NULL, NULL, 15000);
-    book_set(&book, "graph-told", "1.7 links", "lost with them", 42000);
-    must_hold(&book, "graph-told", LAB_HOLDS);
-    book_set(&book, "graph-told", "1.7 links", "lost with them", 10000);
-    must_hold(&book, "graph-told", LAB_DOES_NOT_HOLD);
-    book_set(&book, "graph-told", "1.7 links", "lost with them", 42000);
-    book_set(&book, "graph-told", "7.6 links", "reported", 18000);
-    must_hold(&book, "graph-told", LAB_DOES_NOT_HOLD);
+    book_set(&book, "graph-expected", NULL, NULL, 15000);
+    book_set(&book, "graph-expected", "1.7 links", "lost with them", 42000);
+    must_hold(&book, "graph-expected", LAB_HOLDS);
+    book_set(&book, "graph-expected", "1.7 links", "lost with them", 10000);
+    must_hold(&book, "graph-expected", LAB_DOES_NOT_HOLD);
+    book_set(&book, "graph-expected", "1.7 links", "lost with them", 42000);
+    book_set(&book, "graph-expected", "7.6 links", "reported", 18000);
+    must_hold(&book, "graph-expected", LAB_DOES_NOT_HOLD);
     lab_book_free(&book);
 }
 

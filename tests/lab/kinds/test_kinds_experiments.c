@@ -208,7 +208,7 @@ static void late_pages_are_lost_more_often(void **state)
 {
     lab_settings settings = {.urls = 200000, .runs = 2, .seed = 4, .threads = 1};
     (void)state;
-    lab_table table = table_of("kinds-which", &settings);
+    lab_table table = table_of("kinds-by-tenth", &settings);
     double early = entry_of(&table, "2nd tenth", "by one crawl or more")->measured;
     double late = entry_of(&table, "last tenth", "by one crawl or more")->measured;
     check(late > 20 * early && late > 4e4 && late < 7e4, "last tenth %g, second %g", late, early);
@@ -288,14 +288,14 @@ static void the_claim_on_what_is_told_follows_the_figures(void **state)
     (void)state;
     for (size_t i = 0; i < 6; i++) {
         figures[2 * i] = (made_figure){"kinds-lost", kinds[i], "8 bits", 4000};
-        figures[2 * i + 1] = (made_figure){"kinds-told", kinds[i], "8 bits", 4100};
+        figures[2 * i + 1] = (made_figure){"kinds-expected", kinds[i], "8 bits", 4100};
     }
     figures[12] = (made_figure){.table = NULL};
-    assert_int_equal(judged("kinds-told", figures), LAB_HOLDS);
+    assert_int_equal(judged("kinds-expected", figures), LAB_HOLDS);
     figures[11].measured = 90000;
-    assert_int_equal(judged("kinds-told", figures), LAB_CONDITIONS);
+    assert_int_equal(judged("kinds-expected", figures), LAB_CONDITIONS);
     figures[3].measured = 8000;
-    assert_int_equal(judged("kinds-told", figures), LAB_DOES_NOT_HOLD);
+    assert_int_equal(judged("kinds-expected", figures), LAB_DOES_NOT_HOLD);
 }
 
 static void claims_on_crawls_follow_the_figures(void **state)
@@ -319,9 +319,9 @@ static void claims_on_crawls_follow_the_figures(void **state)
     assert_int_equal(judged("kinds-salts", crawls), LAB_DOES_NOT_HOLD);
     assert_int_equal(judged("kinds-bits", crawls), LAB_DOES_NOT_HOLD);
     for (size_t i = 0; lab_tenth_names[i]; i++)
-        which[i] = (made_figure){"kinds-which", lab_tenth_names[i], lab_delayed_columns[0], i == 9 ? 54000 : 10000};
-    which[10] = (made_figure){"kinds-which", "last tenth", lab_delayed_columns[1], 2900};
-    which[11] = (made_figure){"kinds-which", "last tenth", lab_delayed_columns[2], 950};
+        which[i] = (made_figure){"kinds-by-tenth", lab_tenth_names[i], lab_delayed_columns[0], i == 9 ? 54000 : 10000};
+    which[10] = (made_figure){"kinds-by-tenth", "last tenth", lab_delayed_columns[1], 2900};
+    which[11] = (made_figure){"kinds-by-tenth", "last tenth", lab_delayed_columns[2], 950};
     which[12] = (made_figure){.table = NULL};
     assert_int_equal(judged("kinds-late", which), LAB_HOLDS);
     which[9].measured = 10000;

@@ -11,10 +11,12 @@
 #include "lab/tables.h"
 #include "support/runner.h"
 
-static const char *const counted[] = {"layers-comparisons", "layers-false",     "layers-original", "layers-quarter",
-                                      "layers-formula",     "layers-addresses", "layers-equal",    "layers-cross",
-                                      "layers-own",         "layers-program",   "layers-space",    NULL};
-static const char *const timed[] = {"layers-query", "layers-insert", "layers-slower", "layers-program-time", NULL};
+static const char *const counted[] = {"multilayer-comparisons", "multilayer-false",   "multilayer-original",
+                                      "multilayer-quarter",     "multilayer-formula", "multilayer-addresses",
+                                      "multilayer-equal",       "multilayer-cross",   "multilayer-own",
+                                      "multilayer-program",     "multilayer-space",   NULL};
+static const char *const timed[] = {"multilayer-query", "multilayer-insert", "multilayer-slower",
+                                    "multilayer-program-time", NULL};
 
 static void measure(lab_book *book, const char *const *ids, lab_settings settings)
 {
@@ -81,8 +83,8 @@ static void few_urls_will_do(void **state)
 /* One directory, and one host: classes as large as can be, and no URL that could be crossed with another. */
 static void a_corpus_of_one_site_will_do(void **state)
 {
-    static const char *const ids[] = {"layers-comparisons", "layers-false", "layers-original",
-                                      "layers-equal",       "layers-own",   NULL};
+    static const char *const ids[] = {"multilayer-comparisons", "multilayer-false", "multilayer-original",
+                                      "multilayer-equal",       "multilayer-own",   NULL};
     const char *files[] = {"urls"};
     lab_corpus *corpus;
     lab_book book;
@@ -97,7 +99,7 @@ static void a_corpus_of_one_site_will_do(void **state)
     measure(&book, ids, (lab_settings){.urls = 40000, .runs = 2, .seed = 3, .threads = 2, .corpus = corpus});
     for (size_t i = 0; i < book.count; i++)
         none_fails(&book.tables[i]);
-    assert_true(isnan(lab_book_measured(&book, "layers-equal", "m = 4.8 n, known segments", "classic, m")));
+    assert_true(isnan(lab_book_measured(&book, "multilayer-equal", "m = 4.8 n, known segments", "classic, m")));
     lab_book_free(&book);
     lab_corpus_free(corpus);
 }
@@ -212,7 +214,7 @@ static void hosts_meet_one_layer(void **state)
 
 /* ---- the same count in another way, and with a wrong filter ---- */
 
-/* layers-original, 3.5 M, multilayer, through the public interface, with k functions. */
+/* multilayer-original, 3.5 M, multilayer, through the public interface, with k functions. */
 static double count_again(const lab_settings *settings, uint64_t run, unsigned k)
 {
     uint64_t unit = settings->urls / 20, n = unit * 7 / 2;
@@ -235,7 +237,7 @@ static double count_again(const lab_settings *settings, uint64_t run, unsigned k
 static void a_wrong_filter_is_noticed(void **state)
 {
     lab_settings settings = {.urls = 60000, .runs = 2, .seed = 3, .threads = 2};
-    lab_numbers numbers = numbers_of("layers-original", &settings);
+    lab_numbers numbers = numbers_of("multilayer-original", &settings);
     size_t cells = cells_of(numbers.study), cell = 5 * 3 + 1; /* 3.5 M, multilayer */
     (void)state;
     for (uint64_t run = 0; run < settings.runs; run++) {
@@ -251,7 +253,7 @@ static void a_wrong_filter_is_noticed(void **state)
     lab_numbers_free(&numbers);
 }
 
-/* layers-equal has five times the bits of a layer in its last two columns: recounted with sets of that size. */
+/* multilayer-equal has five times the bits of a layer in its last two columns: recounted with sets of that size. */
 static void equal_memory_is_equal(void **state)
 {
     lab_settings settings = {.urls = 40000, .runs = 1, .seed = 8, .threads = 1};
@@ -260,7 +262,7 @@ static void equal_memory_is_equal(void **state)
     double numbers[6 * 5], layer = ceil(16829152 / 3.5e6 * (double)n), count = 0;
     vidi_set *set;
     (void)state;
-    assert_int_equal(lab_study_find("layers-equal")->measure(&settings, 0, numbers), VIDI_OK);
+    assert_int_equal(lab_study_find("multilayer-equal")->measure(&settings, 0, numbers), VIDI_OK);
     snprintf(params, sizeof params, "m=%.0f,k=3", 5 * layer);
     assert_int_equal(lab_set_make(&set, &settings, 0, "classic", params, 0), VIDI_OK);
     for (uint64_t i = 0; i < n; i++)
@@ -279,7 +281,7 @@ static void every_figure_has_its_cell(void **state)
     size_t figures = 0;
     (void)state;
     for (const lab_published *list = lab_published_all; list->experiment; list++) {
-        if (strncmp(list->experiment, "layers-", 7) != 0)
+        if (strncmp(list->experiment, "multilayer-", strlen("multilayer-")) != 0)
             continue;
         const lab_study *study = lab_study_find(list->experiment);
         size_t row = 0, column = 0;
@@ -296,7 +298,7 @@ static void every_figure_has_its_cell(void **state)
 
 static void published_counts_are_judged_by_theory(void **state)
 {
-    static const char *const ids[] = {"layers-original", "layers-quarter", NULL};
+    static const char *const ids[] = {"multilayer-original", "multilayer-quarter", NULL};
     lab_book book;
     size_t differing = 0;
     (void)state;

@@ -6,10 +6,10 @@
 #include "lab/multilayer/multilayer.h"
 #include "support/runner.h"
 
-#define CROSS "layers-cross"
-#define FORMULA "layers-formula"
-#define ADDRESSES "layers-addresses"
-#define EQUAL "layers-equal"
+#define CROSS "multilayer-cross"
+#define FORMULA "multilayer-formula"
+#define ADDRESSES "multilayer-addresses"
+#define EQUAL "multilayer-equal"
 #define BEYOND "URLs with such an address"
 #define AS_PAPER "multilayer, as the paper"
 #define LAYERED "multilayer, m per layer"
@@ -20,8 +20,8 @@
 
 /* About what comes out. */
 static const made_figure usual[] = {
-    {"layers-comparisons", "linear search", "URLs that are not", 50000},
-    {"layers-comparisons", "binary search", "URLs that are not", 15.6},
+    {"multilayer-comparisons", "linear search", "URLs that are not", 50000},
+    {"multilayer-comparisons", "binary search", "URLs that are not", 15.6},
     {CROSS, "a segment of another", "classic of segments", 100},
     {CROSS, "a segment of another", "classic of URLs", 10},
     {CROSS, "a segment of another", "layers without the XOR", 100},
@@ -39,8 +39,8 @@ static const made_figure usual[] = {
     {FORMULA, "new page of one directory", "m = 2.4 n", 16.8},
     {FORMULA, "new host alone", "m = 2.4 n", 36.3},
     {FORMULA, "all segments known", "m = 2.4 n", 36.3},
-    {"layers-original", "3.5 M", "classic", 350000},
-    {"layers-original", "3.5 M", "multilayer", 4000},
+    {"multilayer-original", "3.5 M", "classic", 350000},
+    {"multilayer-original", "3.5 M", "multilayer", 4000},
     {EQUAL, NUMBER, LAYERED, 0.3},
     {EQUAL, NUMBER, "classic, 5 m", 0.16},
     {EQUAL, NUMBER, BEST, 0.001},
@@ -54,18 +54,18 @@ static const made_figure usual[] = {
     {EQUAL, "m = 16.8 n, other URLs", "classic, m", 0.43},
     {EQUAL, "m = 16.8 n, other URLs", LAYERED, 0.002},
     {EQUAL, OTHER, "classic, m", 10},
-    {"layers-space", "linear search", "bytes", 80},
-    {"layers-space", "binary search", "bytes", 85},
-    {"layers-space", "hash table", "bytes", 120},
-    {"layers-space", "classic", "bytes", 0.6},
-    {"layers-space", "multilayer", "bytes", 3},
-    {"layers-slower", "3.5 M", "insert ratio", 4},
-    {"layers-slower", "3.5 M", "lookup ratio", 5},
-    {"layers-query", "linear search", "50 k", 9000},
-    {"layers-query", "binary search", "50 k", 300},
-    {"layers-query", "hash table", "50 k", 80},
-    {"layers-query", "classic", "50 k", 70},
-    {"layers-query", "multilayer", "50 k", 400},
+    {"multilayer-space", "linear search", "bytes", 80},
+    {"multilayer-space", "binary search", "bytes", 85},
+    {"multilayer-space", "hash table", "bytes", 120},
+    {"multilayer-space", "classic", "bytes", 0.6},
+    {"multilayer-space", "multilayer", "bytes", 3},
+    {"multilayer-slower", "3.5 M", "insert ratio", 4},
+    {"multilayer-slower", "3.5 M", "lookup ratio", 5},
+    {"multilayer-query", "linear search", "50 k", 9000},
+    {"multilayer-query", "binary search", "50 k", 300},
+    {"multilayer-query", "hash table", "50 k", 80},
+    {"multilayer-query", "classic", "50 k", 70},
+    {"multilayer-query", "multilayer", "50 k", 400},
 };
 
 enum { USUAL = sizeof usual / sizeof *usual, OTHERWISE_MAX = 5 };
@@ -78,53 +78,57 @@ typedef struct verdict {
 } verdict;
 
 static const verdict verdicts[] = {
-    {"layers-search", LAB_HOLDS, {{0}}},
-    {"layers-search", LAB_DOES_NOT_HOLD, {{"layers-comparisons", "binary search", "URLs that are not", 200}}},
-    {"layers-algorithms", LAB_DOES_NOT_HOLD, {{0}}},
-    {"layers-algorithms", LAB_HOLDS, {{CROSS, "a segment of another", "classic of segments", 10}}},
-    {"layers-xor", LAB_CONDITIONS, {{0}}},
-    {"layers-xor", LAB_DOES_NOT_HOLD, {{CROSS, "a segment of another", AS_PAPER, 90}}},
-    {"layers-xor", LAB_HOLDS, {{CROSS, "permuted", AS_PAPER, 11}, {CROSS, "shortened by an equal pair", AS_PAPER, 9}}},
-    {"layers-addresses", LAB_CONDITIONS, {{0}}},
-    {"layers-addresses", LAB_DOES_NOT_HOLD, {{ADDRESSES, "m = 16777216, a power of two", BEYOND, 1}}},
-    {"layers-addresses",
+    {"multilayer-search", LAB_HOLDS, {{0}}},
+    {"multilayer-search", LAB_DOES_NOT_HOLD, {{"multilayer-comparisons", "binary search", "URLs that are not", 200}}},
+    {"multilayer-algorithms", LAB_DOES_NOT_HOLD, {{0}}},
+    {"multilayer-algorithms", LAB_HOLDS, {{CROSS, "a segment of another", "classic of segments", 10}}},
+    {"multilayer-xor", LAB_CONDITIONS, {{0}}},
+    {"multilayer-xor", LAB_DOES_NOT_HOLD, {{CROSS, "a segment of another", AS_PAPER, 90}}},
+    {"multilayer-xor",
+     LAB_HOLDS,
+     {{CROSS, "permuted", AS_PAPER, 11}, {CROSS, "shortened by an equal pair", AS_PAPER, 9}}},
+    {"multilayer-addresses", LAB_CONDITIONS, {{0}}},
+    {"multilayer-addresses", LAB_DOES_NOT_HOLD, {{ADDRESSES, "m = 16777216, a power of two", BEYOND, 1}}},
+    {"multilayer-addresses",
      LAB_HOLDS,
      {{ADDRESSES, "m = 16829152, the original", BEYOND, 0}, {ADDRESSES, "m = 4872584, the study's runs", BEYOND, 0}}},
-    {"layers-formula", LAB_DOES_NOT_HOLD, {{0}}},
-    {"layers-formula",
+    {"multilayer-formula", LAB_DOES_NOT_HOLD, {{0}}},
+    {"multilayer-formula",
      LAB_HOLDS,
      {{FORMULA, "all segments new", "m = 2.4 n", 1.7},
       {FORMULA, "last segment new", "m = 2.4 n", 1.8},
       {FORMULA, "new page of one directory", "m = 2.4 n", 1.7},
       {FORMULA, "new host alone", "m = 2.4 n", 1.7},
       {FORMULA, "all segments known", "m = 2.4 n", 1.7}}},
-    {"layers-larger-m", LAB_HOLDS, {{0}}},
-    {"layers-larger-m", LAB_CONDITIONS, {{EQUAL, "m = 16.8 n, other URLs", "classic, m", 12}}},
-    {"layers-less-space", LAB_HOLDS, {{0}}},
-    {"layers-less-space", LAB_CONDITIONS, {{"layers-space", "multilayer", "bytes", 100}}},
-    {"layers-less-space", LAB_DOES_NOT_HOLD, {{"layers-space", "multilayer", "bytes", 200}}},
-    {"layers-more-space", LAB_HOLDS, {{0}}},
-    {"layers-more-space", LAB_DOES_NOT_HOLD, {{"layers-space", "multilayer", "bytes", 0.6}}},
-    {"layers-fewer", LAB_CONDITIONS, {{0}}},
-    {"layers-fewer", LAB_HOLDS, {{EQUAL, KNOWN, LAYERED, 1}}},
-    {"layers-fewer", LAB_DOES_NOT_HOLD, {{"layers-original", "3.5 M", "multilayer", 360000}}},
-    {"layers-slower", LAB_HOLDS, {{0}}},
-    {"layers-slower", LAB_CONDITIONS, {{"layers-slower", "3.5 M", "lookup ratio", 1}}},
-    {"layers-slower",
+    {"multilayer-larger-m", LAB_HOLDS, {{0}}},
+    {"multilayer-larger-m", LAB_CONDITIONS, {{EQUAL, "m = 16.8 n, other URLs", "classic, m", 12}}},
+    {"multilayer-less-space", LAB_HOLDS, {{0}}},
+    {"multilayer-less-space", LAB_CONDITIONS, {{"multilayer-space", "multilayer", "bytes", 100}}},
+    {"multilayer-less-space", LAB_DOES_NOT_HOLD, {{"multilayer-space", "multilayer", "bytes", 200}}},
+    {"multilayer-more-space", LAB_HOLDS, {{0}}},
+    {"multilayer-more-space", LAB_DOES_NOT_HOLD, {{"multilayer-space", "multilayer", "bytes", 0.6}}},
+    {"multilayer-fewer", LAB_CONDITIONS, {{0}}},
+    {"multilayer-fewer", LAB_HOLDS, {{EQUAL, KNOWN, LAYERED, 1}}},
+    {"multilayer-fewer", LAB_DOES_NOT_HOLD, {{"multilayer-original", "3.5 M", "multilayer", 360000}}},
+    {"multilayer-slower", LAB_HOLDS, {{0}}},
+    {"multilayer-slower", LAB_CONDITIONS, {{"multilayer-slower", "3.5 M", "lookup ratio", 1}}},
+    {"multilayer-slower",
      LAB_DOES_NOT_HOLD,
-     {{"layers-slower", "3.5 M", "lookup ratio", 1}, {"layers-slower", "3.5 M", "insert ratio", 1}}},
-    {"layers-same-time", LAB_DOES_NOT_HOLD, {{0}}},
-    {"layers-same-time",
+     {{"multilayer-slower", "3.5 M", "lookup ratio", 1}, {"multilayer-slower", "3.5 M", "insert ratio", 1}}},
+    {"multilayer-same-time", LAB_DOES_NOT_HOLD, {{0}}},
+    {"multilayer-same-time",
      LAB_HOLDS,
-     {{"layers-slower", "3.5 M", "lookup ratio", 1}, {"layers-slower", "3.5 M", "insert ratio", 1}}},
-    {"layers-traditional", LAB_CONDITIONS, {{0}}},
-    {"layers-traditional",
+     {{"multilayer-slower", "3.5 M", "lookup ratio", 1}, {"multilayer-slower", "3.5 M", "insert ratio", 1}}},
+    {"multilayer-traditional", LAB_CONDITIONS, {{0}}},
+    {"multilayer-traditional",
      LAB_HOLDS,
-     {{"layers-query", "multilayer", "50 k", 60}, {"layers-query", "hash table", "50 k", 100}}},
-    {"layers-traditional", LAB_DOES_NOT_HOLD, {{"layers-query", "multilayer", "50 k", 20000}}},
-    {"layers-best", LAB_DOES_NOT_HOLD, {{0}}},
-    {"layers-best", LAB_CONDITIONS, {{EQUAL, NUMBER, LAYERED, 0.0001}}},
-    {"layers-best", LAB_HOLDS, {{EQUAL, NUMBER, LAYERED, 0}, {EQUAL, OTHER, LAYERED, 0}, {EQUAL, KNOWN, LAYERED, 0}}},
+     {{"multilayer-query", "multilayer", "50 k", 60}, {"multilayer-query", "hash table", "50 k", 100}}},
+    {"multilayer-traditional", LAB_DOES_NOT_HOLD, {{"multilayer-query", "multilayer", "50 k", 20000}}},
+    {"multilayer-best", LAB_DOES_NOT_HOLD, {{0}}},
+    {"multilayer-best", LAB_CONDITIONS, {{EQUAL, NUMBER, LAYERED, 0.0001}}},
+    {"multilayer-best",
+     LAB_HOLDS,
+     {{EQUAL, NUMBER, LAYERED, 0}, {EQUAL, OTHER, LAYERED, 0}, {EQUAL, KNOWN, LAYERED, 0}}},
 };
 
 static double value_of(const made_figure *usually, const verdict *verdict)
@@ -173,9 +177,9 @@ static lab_holding judge_own(double published, double give, char *sentence, size
                        .low = 39300 - give,
                        .high = 39300 + give,
                        .runs = 2};
-    lab_table table = {.id = "layers-program", .entries = &entry, .rows = 1, .columns = 1};
+    lab_table table = {.id = "multilayer-program", .entries = &entry, .rows = 1, .columns = 1};
     lab_book book = {.tables = &table, .count = 1};
-    return lab_claim_judged(claim_of("layers-own"), &book, sentence, room);
+    return lab_claim_judged(claim_of("multilayer-own"), &book, sentence, room);
 }
 
 static void the_papers_own_count_is_too_large(void **state)
@@ -186,14 +190,19 @@ static void the_papers_own_count_is_too_large(void **state)
     assert_int_equal(judge_own(50600, 200, sentence, sizeof sentence), LAB_DOES_NOT_HOLD);
     assert_int_equal(judge_own(39300, 200, sentence, sizeof sentence), LAB_HOLDS);
     assert_int_equal(judge_own(50600, 15000, sentence, sizeof sentence), LAB_UNJUDGED);
-    assert_int_equal(lab_claim_judged(claim_of("layers-own"), &empty, sentence, sizeof sentence), LAB_UNJUDGED);
+    assert_int_equal(lab_claim_judged(claim_of("multilayer-own"), &empty, sentence, sizeof sentence), LAB_UNJUDGED);
 }
 
 /* Figures that differ as the claims say, but with intervals as wide as few runs give, prove nothing. */
 static void wide_intervals_prove_nothing(void **state)
 {
-    static const char *const claims[] = {
-        "layers-xor", "layers-fewer", "layers-formula", "layers-algorithms", "layers-best", "layers-larger-m", NULL};
+    static const char *const claims[] = {"multilayer-xor",
+                                         "multilayer-fewer",
+                                         "multilayer-formula",
+                                         "multilayer-algorithms",
+                                         "multilayer-best",
+                                         "multilayer-larger-m",
+                                         NULL};
     static made_book made;
     (void)state;
     for (size_t c = 0; claims[c]; c++) {
@@ -212,10 +221,11 @@ static void wide_intervals_prove_nothing(void **state)
 /* All of them at once, from figures that were measured. */
 static void measured_books_have_the_cells_of_all_claims(void **state)
 {
-    static const char *const ids[] = {"layers-comparisons", "layers-original", "layers-quarter", "layers-formula",
-                                      "layers-addresses",   "layers-equal",    "layers-cross",   "layers-own",
-                                      "layers-query",       "layers-slower",   "layers-false",   "layers-insert",
-                                      "layers-space",       "layers-program",  "notes-k"};
+    static const char *const ids[] = {"multilayer-comparisons", "multilayer-original",  "multilayer-quarter",
+                                      "multilayer-formula",     "multilayer-addresses", "multilayer-equal",
+                                      "multilayer-cross",       "multilayer-own",       "multilayer-query",
+                                      "multilayer-slower",      "multilayer-false",     "multilayer-insert",
+                                      "multilayer-space",       "multilayer-program",   "counting-k"};
     lab_book book;
     char sentence[512];
     size_t judged = 0;

@@ -171,7 +171,7 @@ static void pages_of_a_directory_couple_the_arrays(void **state)
 static void home_pages_fit_theory(void **state)
 {
     lab_settings settings = {.urls = 40000, .runs = 2, .seed = 6, .threads = 2};
-    lab_numbers numbers = numbers_of("layers-program", &settings);
+    lab_numbers numbers = numbers_of("multilayer-program", &settings);
     size_t cells = cells_of(numbers.study), cell = 2 * 4 + 3;
     (void)state;
     lab_table table = table_from(&numbers);

@@ -130,7 +130,7 @@ static void each_can_do_what_the_documentation_says(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         lab_settings settings = {.urls = 1000, .runs = 1, .seed = seed, .threads = 1};
-        lab_table table = table_of("peers-can", &settings);
+        lab_table table = table_of("peers-abilities", &settings);
         for (size_t i = 0; i < table.rows * table.columns; i++)
             check((table.entries[i].measured > 0) == (can[i / 5][i % 5] == '1'), "seed %llu: %s, %s is %g",
                   (unsigned long long)seed, table.entries[i].row, table.entries[i].column, table.entries[i].measured);
@@ -199,7 +199,7 @@ static void claims_on_losses_follow_the_figures(void **state)
     static const char *const sizes[] = {"8 bits", "12 bits", "16 bits"};
     static const char *const others[] = {"blocked", "classic", "cuckoo", "RocksDB"};
     static const double least[] = {7800, 980, 61};
-    made_figure fuse[17] = {{"peers-can", "fuse 4-wise", "add", 0}};
+    made_figure fuse[17] = {{"peers-abilities", "fuse 4-wise", "add", 0}};
     made_figure lines[] = {{"peers-lost", "RocksDB", "12 bits", 4100},
                            {"peers-lost", "classic", "12 bits", 3300},
                            {"peers-lost", "RocksDB", "16 bits", 840},

@@ -261,7 +261,7 @@ static void every_table_and_claim_has_its_part(void **state)
 /* docs/PAPERS.md has the same names and titles, in its own typography. */
 static void papers_are_named_with_authors_and_titles(void **state)
 {
-    static const char *const ids[] = {"thesis-5.5", "layers-quarter", "eigen-formulas"};
+    static const char *const ids[] = {"thesis-5.5", "multilayer-quarter", "eigen-formulas"};
     static const char *const texts[] = {
         "Thomas Hansen Gøytil, Andreas Lundberg",
         "A novel spatio-temporal scheme for reducing the rate of false positives in Bloom Filter based URL-caching",
@@ -291,7 +291,7 @@ static void papers_are_named_with_authors_and_titles(void **state)
 
 static void the_numbers_of_every_run_are_there(void **state)
 {
-    static const char *const ids[] = {"thesis-5.5", "layers-original"};
+    static const char *const ids[] = {"thesis-5.5", "multilayer-original"};
     lab_settings settings = {.urls = 3000, .runs = 3, .seed = 1, .threads = 1};
     lab_book book;
     page page;

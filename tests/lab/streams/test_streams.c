@@ -275,7 +275,7 @@ static void tenths_add_up_to_what_is_lost(void **state)
 {
     lab_streams *streams = two_streams();
     lab_settings settings = settings_of(streams, 1);
-    lab_numbers when = numbers_of("streams-when", &settings), lost = numbers_of("streams-8", &settings);
+    lab_numbers when = numbers_of("streams-by-tenth", &settings), lost = numbers_of("streams-8", &settings);
     double counted[LAB_TENTHS] = {0}, sum = 0;
     (void)state;
     count_again(lab_stream_at(streams, 1), "classic", 8, NULL, &settings, 0, counted);
@@ -293,8 +293,8 @@ static void tenths_add_up_to_what_is_lost(void **state)
 
 static void every_cell_fits_theory(void **state)
 {
-    static const char *const ids[] = {"streams-8",       "streams-16",     "streams-64",   "streams-8-shuffled",
-                                      "streams-repeats", "streams-memory", "streams-when", "streams-canon"};
+    static const char *const ids[] = {"streams-8",       "streams-16",     "streams-64",       "streams-8-shuffled",
+                                      "streams-repeats", "streams-memory", "streams-by-tenth", "streams-canon"};
     lab_streams *streams = two_streams();
     lab_settings settings = settings_of(streams, 3);
     (void)state;
@@ -371,7 +371,7 @@ static void lines_urls_and_hosts_are_counted(void **state)
 {
     lab_streams *streams = odd_streams();
     lab_settings settings = settings_of(streams, 1);
-    lab_table table = table_of("streams-what", &settings);
+    lab_table table = table_of("streams-properties", &settings);
     (void)state;
     must_equal(10, entry_of(&table, "odd", "lines")->measured, "lines");
     must_equal(9, entry_of(&table, "odd", "different URLs")->measured, "different URLs");
@@ -418,7 +418,7 @@ static void small_and_empty_streams_have_cells_without_numbers(void **state)
 
 static void without_streams_the_studies_are_left_out_or_an_error(void **state)
 {
-    static const char *const named[] = {"streams-what"};
+    static const char *const named[] = {"streams-properties"};
     lab_settings settings = settings_of(NULL, 1);
     lab_book book;
     (void)state;

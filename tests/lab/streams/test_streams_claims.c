@@ -3,8 +3,8 @@
 #include "lab/urls/line_streams.h"
 #include "support/runner.h"
 
-static const char *const studies[] = {"streams-what",       "streams-canon",   "streams-8",   "streams-64",
-                                      "streams-8-shuffled", "streams-repeats", "streams-when"};
+static const char *const studies[] = {"streams-properties", "streams-canon",   "streams-8",       "streams-64",
+                                      "streams-8-shuffled", "streams-repeats", "streams-by-tenth"};
 
 enum { STUDIES = sizeof studies / sizeof *studies };
 
@@ -69,7 +69,7 @@ static void repeats_follow_the_figures(void **state)
     lab_book book = sound_book();
     (void)state;
     book_set(&book, "streams-repeats", NULL, NULL, 0);
-    book_set(&book, "streams-what", NULL, NULL, 1000);
+    book_set(&book, "streams-properties", NULL, NULL, 1000);
     must_hold(&book, "streams-repeats", LAB_HOLDS);
     cell(&book, "streams-repeats", "each stream", "eigen")->measured = -1;
     must_hold(&book, "streams-repeats", LAB_DOES_NOT_HOLD);
@@ -121,8 +121,8 @@ static void spellings_and_late_losses_follow_the_figures(void **state)
 {
     lab_book book = sound_book();
     (void)state;
-    book_set(&book, "streams-what", NULL, "lines", 2000000);
-    book_set(&book, "streams-what", NULL, "different URLs", 1000000);
+    book_set(&book, "streams-properties", NULL, "lines", 2000000);
+    book_set(&book, "streams-properties", NULL, "different URLs", 1000000);
     book_set(&book, "streams-canon", NULL, "none", 50);
     book_set(&book, "streams-canon", NULL, "crawl", 51);
     book_set(&book, "streams-canon", NULL, "whatwg", 50.3);
@@ -132,11 +132,11 @@ static void spellings_and_late_losses_follow_the_figures(void **state)
     book_set(&book, "streams-canon", NULL, "whatwg", 50.2);
     must_hold(&book, "streams-spellings", LAB_UNJUDGED);
 
-    book_set(&book, "streams-when", NULL, NULL, 100);
+    book_set(&book, "streams-by-tenth", NULL, NULL, 100);
     must_hold(&book, "streams-late", LAB_DOES_NOT_HOLD);
-    book_set(&book, "streams-when", NULL, "last tenth", 800);
+    book_set(&book, "streams-by-tenth", NULL, "last tenth", 800);
     must_hold(&book, "streams-late", LAB_HOLDS);
-    book_set(&book, "streams-when", NULL, "last tenth", 700);
+    book_set(&book, "streams-by-tenth", NULL, "last tenth", 700);
     must_hold(&book, "streams-late", LAB_UNJUDGED);
     lab_book_free(&book);
 }

@@ -127,7 +127,7 @@ static void must_say(int code, const char *what)
 
 static void what_is_missing_is_said(void **state)
 {
-    static const char *const counting[] = {"notes-counting"}, *const plain[] = {"thesis-5.5"};
+    static const char *const counting[] = {"counting-errors"}, *const plain[] = {"thesis-5.5"};
     lab_corpus *corpus = read_all(), *none;
     (void)state;
     assert_int_equal(lab_corpus_make(&none, NULL, 0), VIDI_OK);
