@@ -96,12 +96,12 @@ bool vp_update(set_object *self, PyObject *urls, vp_missing missing);
 /* The slot of `set |= urls`. */
 PyObject *vp_set_or(PyObject *self, PyObject *urls);
 
-/* ---- whole.c ---- */
+/* ---- rotate_merge.c ---- */
 
 /* Adds everything that another set holds: 0, an error of the library, or VP_RAISED. */
 int vp_merge(set_object *self, set_object *other, unsigned flags);
 
-/* ---- new.c ---- */
+/* ---- new_iterator.c ---- */
 
 bool vp_new_init(void);
 

@@ -198,4 +198,4 @@ def test_there_is_no_source_distribution_and_a_sentence_says_so(tmp_path):
 def test_nothing_was_written_into_the_source(wheel):
     assert wheel.exists()
     names = {path.name for path in (SOURCE / "python").iterdir()}
-    assert names == {"README.md", "carry.py", "extension", "pyproject.toml", "setup.py", "vidi"}
+    assert names == {"CMakeLists.txt", "README.md", "carry.py", "extension", "pyproject.toml", "setup.py", "vidi"}

@@ -5,7 +5,7 @@ long before that. This one keeps a request until Scrapy has dealt with it: until
 its requests have been enqueued, its items have passed the pipelines, or a redirect or retry has been
 enqueued in its place. The engine knows that: it keeps a request in `slot.inprogress` exactly so long.
 
-A tick, some ten times a second, commits what has happened since the last one (local.py): all new
+A tick, some ten times a second, commits what has happened since the last one (local_store.py): all new
 requests and all that are done, together. So the requests that a page has led to are on disk before the
 page is done, and a crash at any moment leaves each page either known or to be found again.
 
@@ -26,11 +26,11 @@ from scrapy.utils.misc import load_object
 
 from .compat import build_from_crawler, call_later, close_spider, refusals_logged, requests_in_progress
 from .dupefilter import DupeFilter
-from .local import LocalStore, Ticket
+from .local_store import LocalStore, Ticket
 from .order import StartOrder, is_fifo
 from .serialize import CannotSerialize, deserialize, kind_of, serialize
 from .slots import DownloadSlots, is_fair
-from .stock import StockQueue
+from .jobdir_import import ScrapyQueue
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -291,5 +291,5 @@ def _store(crawler: Any, dupefilter: DupeFilter) -> LocalStore:
     disk_queue = load_object(crawler.settings["SCHEDULER_DISK_QUEUE"])
     fifo = is_fifo(disk_queue)
     slots = DownloadSlots(crawler)
-    stock = StockQueue(settings.jobdir, crawler, disk_queue, StartOrder(crawler.settings), fifo=fifo)
-    return LocalStore(dupefilter, database, stock, slots, fifo=fifo, fair=is_fair(crawler))
+    scrapy_queue = ScrapyQueue(settings.jobdir, crawler, disk_queue, StartOrder(crawler.settings), fifo=fifo)
+    return LocalStore(dupefilter, database, scrapy_queue, slots, fifo=fifo, fair=is_fair(crawler))

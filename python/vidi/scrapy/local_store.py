@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import vidi
 
-from . import stock
+from . import jobdir_import
 from .dupefilter import DupeFilter
 from .keys import Key
 from .queue import RequestQueue
@@ -66,7 +66,7 @@ class LocalStore:
         self,
         filter_: DupeFilter,
         database: str,
-        stock_queue: stock.StockQueue,
+        scrapy_queue: jobdir_import.ScrapyQueue,
         slots: DownloadSlots,
         *,
         fifo: bool,
@@ -74,7 +74,7 @@ class LocalStore:
     ) -> None:
         self._filter = filter_
         self._database = database
-        self._stock = stock_queue
+        self._scrapy_queue = scrapy_queue
         self._slots = slots
         self._fifo = fifo
         self._turns = Turns(slots.active) if fair else None
@@ -88,7 +88,7 @@ class LocalStore:
 
         From now on the dupe filter only asks, and `push` adds.
         """
-        self._stock.check()  # before the filter takes over fingerprints of a crawl that may yet go on
+        self._scrapy_queue.check()  # before the filter takes over fingerprints of a crawl that may yet go on
         self._filter.open()
         assert self._filter.state is not None  # not on a server
         self.state = self._filter.state
@@ -96,7 +96,7 @@ class LocalStore:
             self._open_queue()
             _sync_folders(self._database)
             self._add_keys()
-            self._stock.take_over(self.queue, self._filter.key, spider)
+            self._scrapy_queue.take_over(self.queue, self._filter.key, spider)
             self._add_keys()
         except BaseException:
             self.abandon()

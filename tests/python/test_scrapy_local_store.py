@@ -20,7 +20,7 @@ from scrapy.utils.test import get_crawler  # noqa: E402
 
 import vidi  # noqa: E402
 from support.engine import Engine  # noqa: E402
-from vidi.scrapy import DupeFilter, local  # noqa: E402
+from vidi.scrapy import DupeFilter, local_store  # noqa: E402
 from vidi.scrapy.compat import build_from_crawler  # noqa: E402
 from vidi.scrapy.note import Note  # noqa: E402
 from vidi.scrapy.queue import RequestQueue, count_rows  # noqa: E402
@@ -399,7 +399,7 @@ def test_requests_of_the_stock_scheduler_are_taken_over_in_their_order(folder, q
 def test_requests_are_taken_over_once_whenever_the_crash_comes(folder, monkeypatch):
     stock_job(folder, LIFO, [0, 0, 0]).close()
     for name in ("serialize", "os.rename"):
-        monkeypatch.setattr(f"vidi.scrapy.stock.{name}", crash)
+        monkeypatch.setattr(f"vidi.scrapy.jobdir_import.{name}", crash)
         with pytest.raises(Crash):
             Job(folder)
         monkeypatch.undo()
@@ -551,7 +551,7 @@ def test_it_can_be_asked_before_it_is_opened():
 
 
 def test_the_batches_of_keys_may_be_small(folder, monkeypatch):
-    monkeypatch.setattr(local, "_BATCH", 2)
+    monkeypatch.setattr(local_store, "_BATCH", 2)
     job = Job(folder)
     job.put(*"abcde")
     job.close()

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 _QUEUE = re.compile(r"-?\d+(s?)")  # the name of a queue
 
 
-class StockQueue:
+class ScrapyQueue:
     """The folder, and the classes that the settings name for reading it."""
 
     def __init__(self, jobdir: str | None, crawler: Any, disk_queue: type, start: StartOrder, *, fifo: bool) -> None:
