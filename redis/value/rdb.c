@@ -90,7 +90,6 @@ void rdb_save(server_io *io, void *data)
 /* ---- loading ---- */
 
 typedef struct part {
-    struct part *next;
     char *bytes;
     size_t len;
 } part;
@@ -120,15 +119,15 @@ static void free_bytes(part *part)
 typedef struct parts {
     server_io *io;
     bool collected;
-    part *first, *last;
-    uint64_t bytes; /* collected */
-    part now;       /* the part that is being read; bytes is NULL at first */
-    size_t used;    /* of it */
+    bytes list;      /* of struct part */
+    size_t taken;    /* bytes of the list */
+    uint64_t length; /* of all parts that were collected */
+    part now;        /* the part that is being read; its bytes are NULL at first */
+    size_t used;     /* of it */
 } parts;
 
 static bool load_part(server_io *io, part *part)
 {
-    part->next = NULL;
     part->bytes = server.LoadStringBuffer(io, &part->len);
     if (part->bytes && !server.IsIOError(io) && part->len <= STRING_BYTES)
         return true;
@@ -144,21 +143,18 @@ static bool is_last(const part *part)
 
 static bool collect(parts *parts)
 {
+    part more;
     parts->collected = true;
     do {
-        part *more = server.Alloc(sizeof *more);
-        if (!load_part(parts->io, more)) {
-            server.Free(more);
+        if (!load_part(parts->io, &more))
+            return false;
+        share_zeros(&more);
+        if (bytes_append(&parts->list, &more, sizeof more) < 0) {
+            free_bytes(&more);
             return false;
         }
-        share_zeros(more);
-        if (parts->last)
-            parts->last->next = more;
-        else
-            parts->first = more;
-        parts->last = more;
-        parts->bytes += more->len;
-    } while (!is_last(parts->last));
+        parts->length += more.len;
+    } while (!is_last(&more));
     return true;
 }
 
@@ -168,12 +164,10 @@ static bool next_part(parts *parts)
     parts->used = 0;
     if (!parts->collected)
         return load_part(parts->io, &parts->now);
-    part *first = parts->first;
-    if (!first)
+    if (parts->taken == parts->list.len)
         return false;
-    parts->now = *first;
-    parts->first = first->next;
-    server.Free(first);
+    memcpy(&parts->now, parts->list.ptr + parts->taken, sizeof parts->now);
+    parts->taken += sizeof parts->now;
     return true;
 }
 
@@ -194,23 +188,20 @@ static int64_t pull(void *context, void *data, size_t size)
 
 static void drop_parts(parts *parts)
 {
+    while (parts->collected && next_part(parts))
+        ;
     free_bytes(&parts->now);
-    while (parts->first) {
-        part *first = parts->first;
-        parts->first = first->next;
-        free_bytes(first);
-        server.Free(first);
-    }
+    bytes_free(&parts->list);
 }
 
 static bool load_set(server_io *io, value *value)
 {
-    parts parts = {.io = io};
+    parts parts = {.io = io, .list.resize = memory_resize};
     vidi_access access;
     value_access(value, &access);
     access.flags |= VIDI_READ_TO_END;
     bool good = memory_is_loading() || collect(&parts);
-    if (good && vidi_read(&value->set, pull, &parts, parts.bytes, NULL, &access) != VIDI_OK) {
+    if (good && vidi_read(&value->set, pull, &parts, parts.length, NULL, &access) != VIDI_OK) {
         server.LogIOError(io, "warning", "vidi refuses a damaged set: %s", vidi_message());
         good = false;
     }
