@@ -16,57 +16,35 @@ enum { MODULE_VERSION = VIDI_VERSION_MAJOR * 10000 + VIDI_VERSION_MINOR * 100 + 
 
 __attribute__((visibility("default"))) int RedisModule_OnLoad(server_context *ctx, server_string **argv, int argc);
 
-/* ---- events: limits hold on a primary that is not loading ---- */
-
-static void on_role(server_context *ctx, server_event event, uint64_t subevent, void *data)
-{
-    (void)ctx;
-    (void)event;
-    (void)data;
-    memory_set_primary(subevent == SERVER_NOW_PRIMARY);
-    replicate_expect_listeners();
-}
-
-static void on_loading(server_context *ctx, server_event event, uint64_t subevent, void *data)
-{
-    (void)ctx;
-    (void)event;
-    (void)data;
-    memory_set_loading(subevent < SERVER_LOADING_ENDED);
-    replicate_expect_listeners();
-}
-
-static void on_cron(server_context *ctx, server_event event, uint64_t subevent, void *data)
-{
-    (void)event;
-    (void)subevent;
-    (void)data;
-    expiry_run();
-    replicate_look_around(ctx);
-}
+/* ---- events ---- */
 
 /*
- * A forked child writes the snapshot that a replica or the append-only file begins with, so whatever happens from now
- * on must be replicated.
+ * Limits hold on a primary that is not loading. A change of the role, loading, and a forked child, which writes the
+ * snapshot that a replica or the append-only file begins with, all mean that somebody may listen from now on.
  */
-static void on_fork(server_context *ctx, server_event event, uint64_t subevent, void *data)
+static void on_event(server_context *ctx, server_event event, uint64_t subevent, void *data)
 {
-    (void)ctx;
-    (void)event;
-    (void)subevent;
     (void)data;
+    if (event.id == SERVER_EVENT_CRON) {
+        expiry_run();
+        replicate_look_around(ctx);
+        return;
+    }
+    if (event.id == SERVER_EVENT_ROLE)
+        memory_set_primary(subevent == SERVER_NOW_PRIMARY);
+    if (event.id == SERVER_EVENT_LOADING)
+        memory_set_loading(subevent < SERVER_LOADING_ENDED);
     replicate_expect_listeners();
 }
 
 static void subscribe(server_context *ctx)
 {
+    static const uint64_t events[] = {SERVER_EVENT_ROLE, SERVER_EVENT_LOADING, SERVER_EVENT_CRON, SERVER_EVENT_FORK};
     int flags = server.GetContextFlags(ctx);
     memory_set_primary(!(flags & SERVER_FLAG_REPLICA));
     memory_set_loading(flags & SERVER_FLAG_LOADING);
-    server.SubscribeToServerEvent(ctx, (server_event){SERVER_EVENT_ROLE, 1}, on_role);
-    server.SubscribeToServerEvent(ctx, (server_event){SERVER_EVENT_LOADING, 1}, on_loading);
-    server.SubscribeToServerEvent(ctx, (server_event){SERVER_EVENT_CRON, 1}, on_cron);
-    server.SubscribeToServerEvent(ctx, (server_event){SERVER_EVENT_FORK, 1}, on_fork);
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        server.SubscribeToServerEvent(ctx, (server_event){events[i], 1}, on_event);
 }
 
 /* ---- INFO ---- */

@@ -49,17 +49,6 @@ static bool count_tokens(returning *with, server_string **argv, int argc)
     return end > 3;
 }
 
-static bool begin_returning(returning *with, server_string **argv)
-{
-    bool absent;
-    with->value = value_open(with->ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
-    if (!with->value && !absent)
-        return false;
-    with->accepted = server.Alloc((size_t)with->tokens * sizeof *with->accepted);
-    server.ReplyWithArray(with->ctx, with->tokens);
-    return true;
-}
-
 static void accept(returning *with, server_string *token, const char *word)
 {
     with->accepted[with->count++] = token;
@@ -84,6 +73,31 @@ static void commit_one(returning *with, server_string *token)
     accept(with, token, "committed");
 }
 
+static void replicate_commit(const returning *with, server_string **argv)
+{
+    server.Replicate(with->ctx, "VIDI.COMMIT", "ssv", argv[1], argv[2], with->accepted, with->count);
+}
+
+/* Deals with each token and replies, then replicates those that were accepted. */
+static int return_all(returning *with, server_string **argv, void (*one)(returning *with, server_string *token),
+                      void (*replicate)(const returning *with, server_string **argv))
+{
+    bool absent;
+    with->value = value_open(with->ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
+    if (!with->value && !absent)
+        return SERVER_OK;
+    with->accepted = server.Alloc((size_t)with->tokens * sizeof *with->accepted);
+    server.ReplyWithArray(with->ctx, with->tokens);
+    for (int i = 0; i < with->tokens; i++)
+        one(with, argv[3 + i]);
+    if (with->count) {
+        replicate(with, argv);
+        value_changed(with->ctx, argv[1]);
+    }
+    server.Free(with->accepted);
+    return SERVER_OK;
+}
+
 /* VIDI.COMMIT key owner token [token ...] */
 int command_commit(server_context *ctx, server_string **argv, int argc)
 {
@@ -94,16 +108,7 @@ int command_commit(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     if (!count_tokens(&with, argv, argc) || with.tokens != argc - 3)
         return reply_error(ctx, BAD_TOKEN);
-    if (!begin_returning(&with, argv))
-        return SERVER_OK;
-    for (int i = 0; i < with.tokens; i++)
-        commit_one(&with, argv[3 + i]);
-    if (with.count) {
-        server.Replicate(ctx, "VIDI.COMMIT", "ssv", argv[1], argv[2], with.accepted, with.count);
-        value_changed(ctx, argv[1]);
-    }
-    server.Free(with.accepted);
-    return SERVER_OK;
+    return return_all(&with, argv, commit_one, replicate_commit);
 }
 
 static void release_one(returning *with, server_string *token)
@@ -156,16 +161,7 @@ int command_release(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     if (!count_tokens(&with, argv, argc))
         return reply_error(ctx, BAD_TOKEN);
-    if (!parse_release(&with, argv, argc) || !begin_returning(&with, argv))
-        return SERVER_OK;
-    for (int i = 0; i < with.tokens; i++)
-        release_one(&with, argv[3 + i]);
-    if (with.count) {
-        replicate_release(&with, argv);
-        value_changed(ctx, argv[1]);
-    }
-    server.Free(with.accepted);
-    return SERVER_OK;
+    return parse_release(&with, argv, argc) ? return_all(&with, argv, release_one, replicate_release) : SERVER_OK;
 }
 
 /* ---- RENEW ---- */
