@@ -23,7 +23,7 @@
 #include "crawler/base/url_keys.h"
 #include "crawler/crawl/crawl.h"
 #include "crawler/crawl/message_queue.h"
-#include "crawler/crawl/output.h"
+#include "crawler/crawl/jsonl_output.h"
 #include "crawler/crawl/consistency.h"
 #include "crawler/fetch/fetch.h"
 #include "crawler/frontier/frontier.h"
@@ -219,27 +219,6 @@ void seeds_free(crawl *crawl);
 /* Opens or makes the state, and brings set, archive, output file and database together. */
 int resume_open(crawl *crawl, char *why);
 void resume_close(crawl *crawl);
-
-/* ---- seen_set.c ---- */
-
-/* Explains an error with the database's sentence, and returns it. */
-int crawl_explain_db(const crawl *crawl, int error, char *why);
-
-/* Opens the set, which locks it. VIDI_EABSENT: there is none yet. */
-int seen_open(crawl *crawl, const char *path, char *why);
-/* The same; but with --rebuild-seen renames the set, whatever it is, and returns VIDI_EABSENT. */
-int seen_open_or_put_aside(crawl *crawl, const char *path, char *why);
-/* Makes the set as the user asks for it, or, if the crawl has begun already, as it was. */
-int seen_make(crawl *crawl, const char *path, char *why);
-/* VIDI_OK if the set has the kind and the canonical form that the user asks for. */
-int seen_check_same(crawl *crawl, const vidi_stats *stats, char *why);
-/* Writes to the database what the user has asked for, if the crawl is new. */
-int seen_write_wish(crawl *crawl, const vidi_stats *stats);
-
-/* ---- option_changes.c ---- */
-
-/* Warns if links are missing that this run would have kept. In the transaction of the opening. */
-int option_changes_warn(crawl *crawl, uint64_t outcomes);
 
 /* ---- parsers.c ---- */
 

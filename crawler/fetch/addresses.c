@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawler/fetch/guard.h"
+#include "crawler/fetch/addresses.h"
 
 typedef struct special_net {
     uint8_t bytes[8]; /* the first ones; the others are 0 */

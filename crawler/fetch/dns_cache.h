@@ -5,7 +5,7 @@
 #ifndef VIDI_CRAWLER_FETCH_DNS_CACHE_H
 #define VIDI_CRAWLER_FETCH_DNS_CACHE_H
 
-#include "crawler/fetch/guard.h"
+#include "crawler/fetch/addresses.h"
 
 enum {
     DNS_CACHE_GOOD_MS = 5 * 60 * 1000, /* how long an address is used */

@@ -23,7 +23,7 @@
 #include "crawler/base/url_parts.h"
 #include "crawler/fetch/libcurl.h"
 #include "crawler/fetch/dns_cache.h"
-#include "crawler/fetch/pool.h"
+#include "crawler/fetch/exchange_pool.h"
 
 enum {
     EVENTS = 64,    /* of epoll, read at a time */

@@ -1,21 +1,21 @@
 /*
  * What the files of this folder share: a request with its response, and the handle of libcurl that carries it.
  *
- *     request.c     a request becomes an exchange, and the exchange options of libcurl
- *     response.c    what comes back is collected; what went wrong is put into words
- *     downloader.c     the loop: queues, timers, events
- *     libcurl.h     libcurl, loaded when it is needed
- *     sockets.h     which sockets libcurl waits for
- *     pool.h        exchanges that are used again
- *     guard.h       which addresses are permitted
- *     dns_cache.h       the cache of addresses
+ *     request.c          a request becomes an exchange, and the exchange options of libcurl
+ *     response.c         what comes back is collected; what went wrong is put into words
+ *     downloader.c       the loop: queues, timers, events
+ *     libcurl.h          libcurl, loaded when it is needed
+ *     sockets.h          which sockets libcurl waits for
+ *     exchange_pool.h    exchanges that are used again
+ *     addresses.h        which addresses are permitted
+ *     dns_cache.h        the cache of addresses
  */
 #ifndef VIDI_CRAWLER_FETCH_EXCHANGE_H
 #define VIDI_CRAWLER_FETCH_EXCHANGE_H
 
 #include <curl/curl.h>
 
-#include "crawler/fetch/guard.h"
+#include "crawler/fetch/addresses.h"
 #include "crawler/fetch/queue.h"
 #include "crawler/fetch/sockets.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "crawler/fetch/guard.h"
+#include "crawler/fetch/addresses.h"
 
 static const char *const reasons[] = {
     [FETCH_FINE] = "",           [FETCH_NAME] = "name",   [FETCH_ADDRESS] = "address",

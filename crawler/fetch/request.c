@@ -16,7 +16,7 @@
 #include <strings.h>
 
 #include "crawler/base/url_parts.h"
-#include "crawler/fetch/pool.h"
+#include "crawler/fetch/exchange_pool.h"
 
 static char accepted_encoding[] = "Accept-Encoding: gzip";
 

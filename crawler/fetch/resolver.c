@@ -15,7 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "crawler/fetch/guard.h"
+#include "crawler/fetch/addresses.h"
 
 struct resolver {
     fetch_resolver *find;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "common/ascii.h"
-#include "crawler/fetch/pool.h"
+#include "crawler/fetch/exchange_pool.h"
 
 enum {
     FIRST_HEAD = 512,          /* room for a head, to begin with */

@@ -1,6 +1,6 @@
 /*
  * The frontier's table of URLs, and what is kept in memory beside it: see frontier.h. The queue is in segments.c,
- * sorting in sorting.c, reading ahead in windows.c, the format of blocks in blocks.c.
+ * sorting in sorting.c, reading ahead in windows.c, the format of blocks in frontier_blocks.c.
  */
 #include "crawler/frontier/frontier.h"
 

@@ -9,7 +9,7 @@
 
 #include "crawler/base/list.h"
 #include "crawler/base/sql.h"
-#include "crawler/frontier/blocks.h"
+#include "crawler/frontier/frontier_blocks.h"
 #include "crawler/frontier/frontier_state.h"
 
 /* What one sort holds in memory at most; more URLs are sorted in several. */

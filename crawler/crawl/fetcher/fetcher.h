@@ -2,7 +2,7 @@
  * The fetcher: the one thread that fetches. It keeps hosts in memory and knows when each may get its next request.
  *
  *   fetcher.c          its loop
- *   host.c            a host in memory: its URLs, and which is requested next
+ *   host_queue.c      a host in memory: its URLs, and which is requested next
  *   responses.c         what an answer, or its absence, means for the URL and for the host
  *   host_robots.c    robots.txt of a host
  *   limits.c          when no request may be started
@@ -81,7 +81,7 @@ typedef struct fetcher {
     messages to_parsers, to_storage;
 } fetcher;
 
-/* ---- host.c ---- */
+/* ---- host_queue.c ---- */
 
 /* Finds or makes the host. NULL: no memory. */
 host *host_of(fetcher *fetcher, uint64_t id, vidi_str url);

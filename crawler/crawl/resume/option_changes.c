@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "crawler/crawl/crawl_state.h"
+#include "crawler/crawl/resume/resume.h"
 
 /* What decides which links are kept, as text. */
 static int describe_scope(const crawl *crawl, bytes *to)

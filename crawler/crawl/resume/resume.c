@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "common/ascii.h"
-#include "crawler/crawl/crawl_state.h"
+#include "crawler/crawl/resume/resume.h"
 #include "crawler/crawl/counters.h"
 #include "vidi/url.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/keep.h"
-#include "crawler/crawl/crawl_state.h"
+#include "crawler/crawl/resume/resume.h"
 #include "vidi/url.h"
 
 int crawl_explain_db(const crawl *crawl, int error, char *why)

@@ -2,7 +2,7 @@
  * The storage thread: the one thread that touches set, archive, output file and database.
  *
  *   storage.c       its loop: when to commit, to sync, to hand out URLs, to end
- *   batch.c         the URLs of a batch: links through the set, rows for the new ones
+ *   batch_links.c   the URLs of a batch: links through the set, rows for the new ones
  *   commit.c        writing a batch
  *   host_table.c    which hosts the fetcher has, and which of their blocks
  */
@@ -107,7 +107,7 @@ typedef struct storage {
 /* Milliseconds of real time, for batches: they must not depend on a clock that stands still. */
 int64_t storage_now(void);
 
-/* ---- batch.c ---- */
+/* ---- batch_links.c ---- */
 
 bool batch_is_empty(const batch *batch);
 /* Adds all links to the set, and makes rows of those that are new. */

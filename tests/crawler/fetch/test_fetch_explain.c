@@ -1,6 +1,6 @@
 /* Sentences about failures may quote servers: nothing in them plays tricks with a terminal. */
 #include "crawler/fetch/fetching.h"
-#include "crawler/fetch/guard.h"
+#include "crawler/fetch/addresses.h"
 
 static void check_sentence(const char *text, const char *want)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawler/frontier/blocks.h"
+#include "crawler/frontier/frontier_blocks.h"
 #include "crawler/frontier/frontier.h"
 #include "support/check.h"
 

@@ -12,8 +12,8 @@
  * Numbers have 7 bits in a byte, the lowest first; the highest bit says that more follow. The URLs of a host begin
  * alike, so that this takes about half of their length.
  */
-#ifndef VIDI_CRAWLER_FRONTIER_BLOCKS_H
-#define VIDI_CRAWLER_FRONTIER_BLOCKS_H
+#ifndef VIDI_CRAWLER_FRONTIER_FRONTIER_BLOCKS_H
+#define VIDI_CRAWLER_FRONTIER_FRONTIER_BLOCKS_H
 
 #include "crawler/frontier/frontier.h"
 

@@ -4,8 +4,8 @@
  *
  * One thread takes exchanges out; any thread brings them back, even after the pool has been closed.
  */
-#ifndef VIDI_CRAWLER_FETCH_POOL_H
-#define VIDI_CRAWLER_FETCH_POOL_H
+#ifndef VIDI_CRAWLER_FETCH_EXCHANGE_POOL_H
+#define VIDI_CRAWLER_FETCH_EXCHANGE_POOL_H
 
 #include "crawler/fetch/exchange.h"
 

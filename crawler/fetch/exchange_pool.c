@@ -1,10 +1,10 @@
 /*
- * Exchanges that are used again: see pool.h.
+ * Exchanges that are used again: see exchange_pool.h.
  *
  * Those that come back are pushed onto a stack that any number of threads push to without a lock; the thread that takes
  * them out takes the whole stack at once, so that nothing can be pushed back under a thread that looks at its top.
  */
-#include "crawler/fetch/pool.h"
+#include "crawler/fetch/exchange_pool.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * Which addresses may be connected to, and how failures are put into words. Shared by the files of this folder.
  */
-#ifndef VIDI_CRAWLER_FETCH_GUARD_H
-#define VIDI_CRAWLER_FETCH_GUARD_H
+#ifndef VIDI_CRAWLER_FETCH_ADDRESSES_H
+#define VIDI_CRAWLER_FETCH_ADDRESSES_H
 
 #include <stdarg.h>
 #include <sys/socket.h>

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "crawler/crawl/output.h"
+#include "crawler/crawl/jsonl_output.h"
 #include "support/check.h"
 #include "support/folder.h"
 

@@ -1,7 +1,7 @@
 /*
- * The output file: see output.h. The database has two entries about it, output_note and output_digest.
+ * The output file: see jsonl_output.h. The database has two entries about it, output_note and output_digest.
  */
-#include "crawler/crawl/output.h"
+#include "crawler/crawl/jsonl_output.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * the note about it is committed to the database with each batch, and so is a digest of all lines, for `vidi crawl
  * check`.
  */
-#ifndef VIDI_CRAWLER_CRAWL_OUTPUT_H
-#define VIDI_CRAWLER_CRAWL_OUTPUT_H
+#ifndef VIDI_CRAWLER_CRAWL_JSONL_OUTPUT_H
+#define VIDI_CRAWLER_CRAWL_JSONL_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

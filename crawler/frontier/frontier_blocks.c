@@ -1,8 +1,8 @@
 /*
- * Writes and reads the URLs of a block: see blocks.h. What is read comes from a file that may be damaged, so nothing in
- * it is trusted.
+ * Writes and reads the URLs of a block: see frontier_blocks.h. What is read comes from a file that may be damaged, so
+ * nothing in it is trusted.
  */
-#include "crawler/frontier/blocks.h"
+#include "crawler/frontier/frontier_blocks.h"
 
 #include <string.h>
 
