@@ -15,6 +15,20 @@ enum { THREADS_USUAL = 8 }; /* a thread takes a third of a gigabyte */
 
 /* ---- list, show, urls ---- */
 
+static int print_and_close(cli_table *table, cli_out *out)
+{
+    int status = cli_table_print(table, out);
+    int closed = cli_out_close(out);
+    return closed != CLI_OK ? closed : status;
+}
+
+static void add_to_list(cli_table *table, const char *id, size_t cells, const char *title)
+{
+    cli_table_cell(table, "%s", id);
+    cli_table_cell(table, "%zu", cells);
+    cli_table_cell(table, "%s", title);
+}
+
 static int print_list(void)
 {
     const lab_experiment *experiment;
@@ -25,75 +39,51 @@ static int print_list(void)
     cli_table_cell(&table, "experiment");
     cli_table_cell(&table, "cells");
     cli_table_cell(&table, "what it measures");
-    for (size_t i = 0; (experiment = lab_experiment_at(i)); i++) {
-        cli_table_cell(&table, "%s", experiment->id);
-        cli_table_cell(&table, "%zu", lab_lines(experiment->rows) * lab_lines(experiment->columns));
-        cli_table_cell(&table, "%s", experiment->title);
-    }
-    for (size_t i = 0; (study = lab_study_at(i)); i++) {
-        cli_table_cell(&table, "%s", study->id);
-        cli_table_cell(&table, "%zu", lab_study_rows(study) * lab_study_columns(study));
-        cli_table_cell(&table, "%s", study->title);
-    }
-    int status = cli_table_print(&table, &out);
-    int closed = cli_out_close(&out);
-    return closed != CLI_OK ? closed : status;
+    for (size_t i = 0; (experiment = lab_experiment_at(i)); i++)
+        add_to_list(&table, experiment->id, lab_lines(experiment->rows) * lab_lines(experiment->columns),
+                    experiment->title);
+    for (size_t i = 0; (study = lab_study_at(i)); i++)
+        add_to_list(&table, study->id, lab_study_rows(study) * lab_study_columns(study), study->title);
+    return print_and_close(&table, &out);
 }
 
-static int print_experiment(const lab_experiment *experiment)
+static void add_cell(cli_table *table, const char *id, const char *row, const char *column)
 {
-    static const char *const heads[] = {"row", "column", "published", "measures"};
-    cli_table table = {.layout = "llrl"};
-    char text[160];
-    cli_out out;
-    cli_out_init(&out, STDOUT_FILENO);
-    cli_out_format(&out, "%s: %s\nFrom %s. %s\n\n", experiment->id, experiment->title, experiment->source,
-                   experiment->note);
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        cli_table_cell(&table, "%s", heads[i]);
-    for (size_t row = 0; row < lab_lines(experiment->rows); row++)
-        for (size_t column = 0; column < lab_lines(experiment->columns); column++) {
-            const char *row_name = experiment->rows[row].name, *column_name = experiment->columns[column].name;
-            const char *printed = lab_published_find(lab_published_all, experiment->id, row_name, column_name);
-            lab_config config = lab_cell_config(experiment, row, column);
-            cli_table_cell(&table, "%s", row_name);
-            cli_table_cell(&table, "%s", column_name);
-            cli_table_cell(&table, "%s", printed ? printed : "");
-            cli_table_cell(&table, "%s", lab_config_text(&config, text, sizeof text));
-        }
-    int status = cli_table_print(&table, &out);
-    int closed = cli_out_close(&out);
-    return closed != CLI_OK ? closed : status;
+    const char *printed = lab_published_find(lab_published_all, id, row, column);
+    cli_table_cell(table, "%s", row);
+    cli_table_cell(table, "%s", column);
+    cli_table_cell(table, "%s", printed ? printed : "");
 }
 
-static int print_study(const lab_study *study)
-{
-    cli_table table = {.layout = "llr"};
-    cli_out out;
-    cli_out_init(&out, STDOUT_FILENO);
-    cli_out_format(&out, "%s: %s\nFrom %s. %s\nEach cell in %s.\n\n", study->id, study->title, study->source,
-                   study->note, study->unit);
-    cli_table_cell(&table, "row");
-    cli_table_cell(&table, "column");
-    cli_table_cell(&table, "published");
-    for (size_t row = 0; study->rows[row]; row++)
-        for (size_t column = 0; study->columns[column]; column++) {
-            const char *printed =
-                lab_published_find(lab_published_all, study->id, study->rows[row], study->columns[column]);
-            cli_table_cell(&table, "%s", study->rows[row]);
-            cli_table_cell(&table, "%s", study->columns[column]);
-            cli_table_cell(&table, "%s", printed ? printed : "");
-        }
-    int status = cli_table_print(&table, &out);
-    int closed = cli_out_close(&out);
-    return closed != CLI_OK ? closed : status;
-}
-
+/* Describes an experiment of either sort; configurations also say what each cell measures. */
 static int show_one(const char *id)
 {
     const lab_experiment *experiment = lab_experiment_find(id);
-    const lab_study *study = lab_study_find(id);
-    return experiment ? print_experiment(experiment) : print_study(study);
+    const lab_study *study = experiment ? NULL : lab_study_find(id);
+    cli_table table = {.layout = experiment ? "llrl" : "llr"};
+    char text[160];
+    cli_out out;
+    cli_out_init(&out, STDOUT_FILENO);
+    if (experiment)
+        cli_out_format(&out, "%s: %s\nFrom %s. %s\n\n", id, experiment->title, experiment->source, experiment->note);
+    else
+        cli_out_format(&out, "%s: %s\nFrom %s. %s\nEach cell in %s.\n\n", id, study->title, study->source, study->note,
+                       study->unit);
+    cli_table_cell(&table, "row");
+    cli_table_cell(&table, "column");
+    cli_table_cell(&table, "published");
+    if (experiment)
+        cli_table_cell(&table, "measures");
+    for (size_t row = 0; study && study->rows[row]; row++)
+        for (size_t column = 0; study->columns[column]; column++)
+            add_cell(&table, id, study->rows[row], study->columns[column]);
+    for (size_t row = 0; experiment && experiment->rows[row].name; row++)
+        for (size_t column = 0; experiment->columns[column].name; column++) {
+            lab_config config = lab_cell_config(experiment, row, column);
+            add_cell(&table, id, experiment->rows[row].name, experiment->columns[column].name);
+            cli_table_cell(&table, "%s", lab_config_text(&config, text, sizeof text));
+        }
+    return print_and_close(&table, &out);
 }
 
 static bool is_experiment(const char *id)
