@@ -147,8 +147,8 @@ def stop(*_):
 signal.signal(signal.SIGUSR1, stop)
 sys.setswitchinterval(1e6)
 batch, main = urls(200_000), threading.main_thread().ident
-for turn in range(50):
-    seen, begin = vidi.Set(), threading.Event()
+while True:  # until the signal has come in the middle of a batch
+    seen, begin = vidi.Set(key=bytes(16)), threading.Event()
     def interrupt():
         begin.wait()
         signal.pthread_kill(main, signal.SIGUSR1)

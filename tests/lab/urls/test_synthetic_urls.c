@@ -31,6 +31,7 @@ static void all_are_urls(void **state)
     char url[LAB_URL_ROOM];
     vidi_set *set;
     (void)state;
+    options.kind = "hashset";
     options.canon = "whatwg";
     options.access = &access;
     access.invalid = VIDI_FAIL_INVALID;
