@@ -255,6 +255,7 @@ static int live(char **arguments)
 /* How often a URL is, or may be, in the set. */
 typedef struct url_state {
     uint32_t alive;     /* in the child's memory */
+    uint32_t least;     /* of `alive` since the last commit: a kill inside a commit may leave any part of it */
     uint32_t offered;   /* adds that were begun and not answered */
     uint32_t committed; /* by the last commit that was begun */
     uint32_t sure;      /* by the last one that has returned */
@@ -303,7 +304,8 @@ static void may_be(const slot *self, url_state *url)
 {
     uint32_t most = most_times(self, url->alive, url);
     url->committed = url->alive;
-    url->low = url->low < url->committed ? url->low : url->committed;
+    url->least = url->least < url->alive ? url->least : url->alive;
+    url->low = url->low < url->least ? url->low : url->least;
     url->high = url->high > most ? url->high : most;
 }
 
@@ -316,7 +318,7 @@ static void is_durable(const slot *self, url_state *url)
 /* The last commit has returned. */
 static void acknowledge(slot *self, url_state *url)
 {
-    url->sure = url->committed;
+    url->sure = url->least = url->committed;
     if (self->flags & TEST_SYNC_ALWAYS)
         is_durable(self, url);
 }
@@ -372,6 +374,7 @@ static void read_note(slot *self, const note *entry, totals *sum)
         break;
     case REMOVED:
         url->alive--;
+        url->least = url->least < url->alive ? url->least : url->alive;
         if (!manual(self)) {
             may_be(self, url);
             acknowledge(self, url);
@@ -460,7 +463,7 @@ static void check_set(slot *self, const vidi_set *set, bool learn, totals *sum)
             fail_in(self, "seen, though it was not passed on", i);
         if (learn) {
             sum->forgotten += url->alive > times;
-            url->alive = url->committed = url->sure = url->low = url->high = times;
+            url->alive = url->least = url->committed = url->sure = url->low = url->high = times;
             url->offered = 0;
         }
     }
