@@ -305,7 +305,7 @@ int bench_frontier_alone(const char *what);
 typedef struct bench_interval {
     double low, high;
 } bench_interval;
-bench_interval bench_wilson(uint64_t hits, uint64_t of);
+bench_interval bench_wilson(uint64_t hits, uint64_t trials);
 
 extern const char *const bench_group_names[BENCH_GROUPS];
 extern const char *const bench_job_names[BENCH_FORMS][BENCH_JOBS];

@@ -1,6 +1,6 @@
 /*
- * 64-bit FNV-1a, a hash that goes on from byte to byte: for checksums that find accidents, and for tables whose texts no
- * stranger chooses.
+ * 64-bit FNV-1a, a hash that goes on from byte to byte: for checksums that find accidents, and for tables whose texts
+ * no stranger chooses.
  */
 #ifndef VIDI_COMMON_FNV_H
 #define VIDI_COMMON_FNV_H

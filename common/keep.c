@@ -13,7 +13,7 @@
 
 enum { COPY_BYTES = 1 << 16 };
 
-/* Is the file from `offset` on the same as the cut file, as far as both go? *length is the cut file's. */
+/* True if the file from `offset` on and the cut file are the same as far as both go. *length is the cut file's. */
 static bool begins_alike(int from, uint64_t offset, int cut, uint64_t *length)
 {
     char ours[COPY_BYTES], kept[COPY_BYTES];

@@ -89,7 +89,7 @@ output_result output_file_open(output_file *file, const char *path, bool create)
  */
 output_result output_file_resume(output_file *file, const output_note *had, const output_terms *terms);
 
-/* Is the file as this run left it after writing `written` bytes? Otherwise nothing more may be committed. */
+/* Checks that the file is as this run left it after `written` bytes. If not, nothing more may be committed. */
 output_result output_file_check(output_file *file, uint64_t written);
 /* Makes the note for the first `length` bytes. When it is committed, the caller sets file->length. */
 output_result output_file_note(output_file *file, uint64_t length, bool closed, output_note *note);

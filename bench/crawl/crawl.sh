@@ -5,9 +5,9 @@
 #   bench/crawl/crawl.sh BUILD [PAGES] [ROUNDS] [FOLDER]     default: 20000 pages, 3 rounds; FOLDER is where all of them write
 #
 # All take turns, so that other work on the machine affects all of them; slow ones (over 20 s) run once. The server counts
-# the pages that were asked for: who has not fetched all of them gets no row. Prints a table for each site and adds rows
-# to BUILD/bench.json. Nobody waits between requests, which is for servers of one's own. BENCH_CRAWLERS limits who takes
-# part: BENCH_CRAWLERS='vidi|wget2'.
+# the pages that were asked for: a crawler that has not fetched all of them gets no row. Prints a table for each site and adds rows
+# to BUILD/bench.json. No crawler waits between requests, as only one's own servers allow. BENCH_CRAWLERS limits which ones
+# take part: BENCH_CRAWLERS='vidi|wget2'.
 set -eu
 export LC_ALL=C
 
@@ -58,7 +58,7 @@ has() {
     command -v "$1" > /dev/null || { echo "$1 is left out: it is not installed" >&2; return 1; }
 }
 
-# ---- who takes part; each is called with the URL behind it and works in an empty folder ----
+# ---- the crawlers; each is called with the URL as its last argument and works in an empty folder ----
 
 names=() commands=()
 add() { # NAME COMMAND

@@ -28,7 +28,7 @@
 
 typedef struct job {
     uint64_t n, hosts;
-    uint64_t sorted_at; /* so many unsorted URLs are sorted together */
+    uint64_t sorted_at; /* number of unsorted URLs that are sorted together */
     crawl_db *db;
     frontier *queue;
     char *text; /* of a piece of URLs */

@@ -169,38 +169,38 @@ typedef struct connection {
     size_t left;
 } connection;
 
-static response *count_all(site *of)
+static response *count_all(site *site)
 {
     char text[80];
-    int n = snprintf(text, sizeof text, "%llu %llu %llu\n", (unsigned long long)of->pages,
-                     (unsigned long long)of->page_requests, (unsigned long long)of->others);
-    free(of->counted.path);
-    free(of->counted.bytes);
-    of->counted = make_response("/.count", "200 OK", "text/plain", text, (size_t)n);
-    of->pages = of->page_requests = of->others = 0;
-    for (size_t i = 0; i < of->count; i++)
-        of->responses[i].asked = false;
-    return &of->counted;
+    int n = snprintf(text, sizeof text, "%llu %llu %llu\n", (unsigned long long)site->pages,
+                     (unsigned long long)site->page_requests, (unsigned long long)site->others);
+    free(site->counted.path);
+    free(site->counted.bytes);
+    site->counted = make_response("/.count", "200 OK", "text/plain", text, (size_t)n);
+    site->pages = site->page_requests = site->others = 0;
+    for (size_t i = 0; i < site->count; i++)
+        site->responses[i].asked = false;
+    return &site->counted;
 }
 
-static response *find(site *of, char *path)
+static response *find(site *site, char *path)
 {
     path[strcspn(path, "?#")] = 0;
     if (strcmp(path, "/.count") == 0)
-        return count_all(of);
-    response *found = bsearch(&(response){.path = path}, of->responses, of->count, sizeof *found, compare);
+        return count_all(site);
+    response *found = bsearch(&(response){.path = path}, site->responses, site->count, sizeof *found, compare);
     if (!found || !found->is_page) {
-        of->others++;
-        return found ? found : &of->missing;
+        site->others++;
+        return found ? found : &site->missing;
     }
-    of->page_requests++;
-    of->pages += !found->asked;
+    site->page_requests++;
+    site->pages += !found->asked;
     found->asked = true;
     return found;
 }
 
 /* Takes the first request out of the buffer and begins to send its response. False: it is incomplete or bad. */
-static bool answer(site *of, connection *to)
+static bool answer(site *site, connection *to)
 {
     char *end = memmem(to->request, to->len, "\r\n\r\n", 4);
     if (!end)
@@ -211,7 +211,7 @@ static bool answer(site *of, connection *to)
     if (!path_end)
         return false;
     *path_end = 0;
-    const response *found = find(of, path + 1);
+    const response *found = find(site, path + 1);
     to->sending = found->bytes;
     to->left = head ? found->head : found->len;
     size_t used = (size_t)(end + 4 - to->request);
@@ -234,13 +234,13 @@ static int send_some(connection *to)
 }
 
 /* Reads, answers and sends until it would have to wait. False: the connection is over. */
-static bool serve(site *of, connection *to)
+static bool serve(site *site, connection *to)
 {
     for (bool drained = false;;) {
         int sent = send_some(to);
         if (sent <= 0)
             return sent == 0;
-        if (answer(of, to))
+        if (answer(site, to))
             continue;
         size_t room = sizeof to->request - to->len;
         if (drained || !room)
@@ -283,7 +283,7 @@ static int listen_somewhere(void)
     return listener;
 }
 
-static void run(site *of)
+static void run(site *site)
 {
     static char input, listening;
     int poll = epoll_create1(EPOLL_CLOEXEC), listener = listen_somewhere();
@@ -299,7 +299,7 @@ static void run(site *of)
                 return;
             if ((void *)to == &listening) {
                 accept_all(poll, listener);
-            } else if (!serve(of, to)) {
+            } else if (!serve(site, to)) {
                 close(to->socket);
                 free(to);
             }
@@ -309,14 +309,14 @@ static void run(site *of)
 
 int main(int argc, char **argv)
 {
-    static site of;
+    static site made;
 
     if (argc == 3 && strcmp(argv[1], "--pages") == 0) {
         uint64_t pages = strtoull(argv[2], NULL, 10);
         for (uint64_t page = 0; page < pages; page++)
-            make_page(&of, page, pages);
+            make_page(&made, page, pages);
     } else if (argc == 3 && strcmp(argv[1], "--folder") == 0) {
-        filled = &of;
+        filled = &made;
         folder_len = strlen(argv[2]);
         if (nftw(argv[2], add_file, 16, FTW_PHYS))
             die(argv[2]);
@@ -324,8 +324,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: vidi-site-server --pages N | --folder DIR\n");
         return 2;
     }
-    qsort(of.responses, of.count, sizeof *of.responses, compare);
-    of.missing = make_response("", "404 Not Found", "text/plain", "missing\n", 8);
-    run(&of);
+    qsort(made.responses, made.count, sizeof *made.responses, compare);
+    made.missing = make_response("", "404 Not Found", "text/plain", "missing\n", 8);
+    run(&made);
     return 0;
 }

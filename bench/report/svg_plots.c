@@ -43,7 +43,8 @@ typedef struct plot {
 /* A group of subjects that share a colour. */
 typedef struct family {
     const char *name, *colour;
-    size_t joined; /* the first so many members are joined by a line: the same subject at several error rates */
+    size_t
+        joined; /* this many members, the first ones, are joined by a line: the same subject at several error rates */
     const char *members[4];
 } family;
 

@@ -18,11 +18,11 @@ typedef struct cell {
     char text[CELL];
 } cell;
 
-bench_interval bench_wilson(uint64_t hits, uint64_t of)
+bench_interval bench_wilson(uint64_t hits, uint64_t trials)
 {
     const double z = 1.959964;
-    double n = (double)of, p = n > 0 ? (double)hits / n : 0;
-    if (!of)
+    double n = (double)trials, p = n > 0 ? (double)hits / n : 0;
+    if (!trials)
         return (bench_interval){0, 1};
     double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
     double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));

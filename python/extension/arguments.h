@@ -17,8 +17,8 @@
 typedef struct vp_signature {
     const char *function;
     const char *const *names; /* those that may be given by position come first; NULL at the end */
-    int needed;               /* so many of the first must be given */
-    int positional;           /* so many of the first may be given by position */
+    int needed;               /* number of arguments, the first ones, that must be given */
+    int positional;           /* number of those that may be given by position */
 } vp_signature;
 
 /*
@@ -36,8 +36,8 @@ bool vp_arguments_and_rest(const vp_signature *signature, PyObject *args, PyObje
                            PyObject **rest);
 
 /*
- * Each of these takes the argument of that name; false with an exception that names it. NULL, which is an argument that
- * was not given, leaves *value alone.
+ * Each of these converts the argument called `name`. Returns false with an exception that names it. NULL, which is an
+ * argument that was not given, leaves *value alone.
  */
 /* An int, or a float that is a whole number, such as 1e9. */
 bool vp_to_count(PyObject *object, const char *name, uint64_t *value);

@@ -273,7 +273,7 @@ static bool call_portions(set_object *self, batch *batch, PyObject *urls)
     return goes_on;
 }
 
-/* Does an object know its length? Runs no Python code. */
+/* True if an object knows its length. Runs no Python code. */
 static bool has_length(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);

@@ -35,7 +35,7 @@ static PyObject *target_wrap(target *self, PyObject *type, vidi_set *set, int er
     return object;
 }
 
-/* Makes a set of that type; the keywords are those of the target. */
+/* Makes a set of this type; the keywords are those of the target. */
 typedef PyObject *maker(PyObject *type, PyObject **values, PyObject *keywords);
 
 static PyObject *with_arguments(const vp_signature *signature, PyObject *args, PyObject *keywords, maker *make,

@@ -68,7 +68,7 @@ static inline bool vp_text(PyObject *plain, vidi_str *text);
 /* The same, for what vp_text does not do inline. */
 bool vp_text_of_any(PyObject *plain, vidi_str *text);
 
-/* Is it what a table has in place of a value: None, NaN, and pandas' NA and NaT? */
+/* True for what tables have in place of a value: None, NaN, and pandas' NA and NaT. */
 bool vp_is_missing(PyObject *object);
 
 /* Raises a TypeError, in place of an exception that is set: "NAME must be WANTED, not int". Returns false. */
@@ -167,7 +167,7 @@ void vp_lifetime_forked(void);
 
 /* The number of URLs at which a set gets its first hint, if it had this many when it was opened. */
 uint64_t vp_first_hint(uint64_t urls);
-/* Tells the set how large it may become: it has so many URLs, or will soon. Runs no Python code. */
+/* Prepares the set for this many URLs, which it has or will have soon. Runs no Python code. */
 void vp_hint(set_object *self, uint64_t urls);
 /* The same, if it is time. */
 static inline void vp_hint_if_due(set_object *self, uint64_t urls);

@@ -13,7 +13,7 @@ static const uint64_t sizes[] = {16384, 65536, 131072, 262144, 524288, 1048576};
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-/* A set is told to expect size i when it has this many URLs. */
+/* When a set has this many URLs, it is prepared for size i. */
 static uint64_t hint_at(size_t i)
 {
     if (i == SIZES)

@@ -51,7 +51,7 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* The visitor notices a kind without URLs at the first entry. An empty set must not be told from a full one. */
+/* The visitor notices a kind without URLs only at the first entry, and an empty set must give the same error. */
 static bool keeps_hashes_only(const vidi_stats *stats)
 {
     return strcmp(stats->kind, "fingerprint") == 0 || strstr(stats->params, "inner=fingerprint");

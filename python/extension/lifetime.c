@@ -1,5 +1,5 @@
 /*
- * The life of a set: who uses it, and how it is closed.
+ * The life of a set: which calls use it, and how it is closed.
  *
  * Calls that keep the GIL need not be counted: close() needs the GIL, too. Calls that release it are counted, and
  * close() waits until the last of them has left. Counts change with the GIL held; once a close has begun they change

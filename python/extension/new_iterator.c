@@ -12,8 +12,8 @@
  * URL stays pending until it has been added.
  *
  * An exception loses nothing either: an item that was taken from the iterable and could not be looked up, and a pending
- * one that could not be added, are tried again when the next one is asked for. Items that are not URLs at all are left
- * behind, or the iterator would never get past them.
+ * one that could not be added, are tried again when the next one is asked for. Items that are not URLs at all are
+ * skipped, or the iterator would never get past them.
  */
 #include "arguments.h"
 
@@ -171,7 +171,7 @@ static int look_up(new_object *self, PyObject *plain, vidi_str url)
     return VIDI_NEW;
 }
 
-/* Is the taken item to be handed out? 1 or 0, or -1 with an exception. */
+/* Decides about the item that was taken: 1 to hand it out, 0 to skip it, or -1 with an exception. */
 static int decide(new_object *self)
 {
     set_object *set = self->set;

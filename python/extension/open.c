@@ -172,7 +172,7 @@ static bool take_options(PyObject *const values[NAMES], request *request)
     return taken && leaves_to_like(request, lost_object) && (!lost_object || plan(request, lost));
 }
 
-/* ---- does a set that was there fit? ---- */
+/* ---- comparing an existing set with the arguments ---- */
 
 static bool refuse(const char *what, const char *has, const char *asked)
 {

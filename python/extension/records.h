@@ -7,7 +7,7 @@
 #include "extension.h"
 
 /*
- * Calls the class of that name with keyword arguments, which are described in the order of `format` as for
+ * Calls the class with this name, passing keyword arguments, which are described in the order of `format` as for
  * Py_BuildValue: "{s:K,s:d}" for example. NULL with an exception set.
  */
 PyObject *vp_record(const char *module, const char *name, const char *format, ...);

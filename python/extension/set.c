@@ -176,7 +176,7 @@ static const char set_doc[] =
     "capacity        how many URLs are expected; kinds that do not grow need it\n"
     "error           the probability of a false \"seen\" that you accept at this capacity\n"
     "lost            instead of error: how many pages may be lost on the way to the capacity; 0: none\n"
-    "canon           the canonical form, 'whatwg' unless told otherwise; 'crawl' brings more spellings together,\n"
+    "canon           the canonical form, 'whatwg' by default; 'crawl' brings more spellings together,\n"
     "                'none' takes any bytes\n"
     "tracking        for 'crawl': the list of parameters to remove, one pattern a line\n"
     "key             16 secret bytes for the hash; drawn at random unless given\n"
@@ -233,7 +233,7 @@ static const PyMethodDef *const method_tables[] = {
 };
 static const PyGetSetDef *const attribute_tables[] = {own_attributes, vp_durable_attributes, vp_stats_attributes};
 
-/* The tables one behind the other. The type keeps pointers into them. */
+/* All tables, one after the other. The type keeps pointers into them. */
 static PyMethodDef methods[64];
 static PyGetSetDef attributes[32];
 

@@ -62,7 +62,7 @@ static PyObject *raise_for(int verdict)
     return verdict == VP_RAISED ? NULL : vp_raise(verdict);
 }
 
-/* Is this verdict just "no", because the set drops what is not a URL? */
+/* True if the verdict only means "no", because the set drops what is not a URL. */
 static bool is_dropped(PyObject *self, int verdict)
 {
     return verdict == VIDI_INVALID && ((set_object *)self)->access.invalid == VIDI_DROP_INVALID;

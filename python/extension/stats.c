@@ -58,7 +58,7 @@ static PyObject *get_stats(PyObject *self, void *Py_UNUSED(closure))
     return vp_stat((set_object *)self, &stats) ? stats_object(&stats) : NULL;
 }
 
-/* 1 with the record of that epoch, 0 if there are no more, -1 with an exception. */
+/* Returns 1 with the epoch's record, 0 if there is no such epoch, -1 with an exception. */
 static int next_epoch(set_object *self, uint64_t index, PyObject **epoch)
 {
     vidi_epoch_stats stats = {.size = sizeof stats};

@@ -43,7 +43,7 @@ static bool has_own_str(PyObject *object)
     return PyType_GetSlot(Py_TYPE(object), Py_tp_str) != PyType_GetSlot(&PyBaseObject_Type, Py_tp_str);
 }
 
-/* An attribute, or NULL: with an exception, unless the object just has none of that name. */
+/* An attribute. NULL if the object has none with this name; after any other failure, NULL with an exception. */
 static PyObject *attribute(PyObject *object, const char *name)
 {
     PyObject *value = PyObject_GetAttrString(object, name);

@@ -84,7 +84,7 @@ static form *form_make(const char *profile, const char *tracking)
     return self;
 }
 
-/* The form of that name, until form_leave; NULL with an exception set. */
+/* The canonical form with this name, valid until form_leave. NULL with an exception set. */
 static form *form_enter(const char *profile, const char *tracking)
 {
     form *self = form_find(profile, tracking);
@@ -107,7 +107,7 @@ static void form_leave(form *self)
 
 /* ---- a URL in, a URL out ---- */
 
-/* What is to be written, and where; with canon NULL the URL itself, not a canonical form of it. */
+/* A URL to write, and where. With canon NULL it is written as it is, not in a canonical form. */
 typedef struct job {
     const vidi_canon *canon;
     vidi_str input;

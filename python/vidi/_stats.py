@@ -68,7 +68,7 @@ class Recovery:
     damaged_at: int  #: offset in that log of its first damaged byte
     missing_files: int  #: files that are missing, or of which nothing can be read
     missing_file: str  #: name of the first of them; empty: none
-    unfinished_bytes: int  #: what a crash has left of the last writes; nobody was told that they were safe
+    unfinished_bytes: int  #: incomplete last writes, left by a crash; they were never reported as safe
     logs: int  #: log files read
     records: int  #: records replayed from them
     urls: int  #: URLs that the records added or removed

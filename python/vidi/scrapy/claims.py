@@ -233,7 +233,7 @@ class Claims:
         return answers
 
     def reclaim(self, count: int) -> list[Claim]:
-        """Up to so many pages that others have given up, or that belonged to workers which died."""
+        """Up to `count` pages that other workers have given up, or that belonged to workers which died."""
         reply = self.connection.call(
             "VIDI.RECLAIM", self.address.key, self.owner, self.lease, "COUNT", min(count, RECLAIM_MOST)
         )
@@ -320,7 +320,7 @@ class Claims:
         """Connects again under a new name, and takes over the pages of which no link was claimed yet.
 
         `others` and everything else that this worker had is given up, also what the server claimed for it without its
-        hearing of it. All of that is one transaction, so that no other worker gets a page that is kept.
+        hearing of it. This is one transaction, so that no other worker gets a page that is kept.
 
         If it raises ConnectionLost or Refused, nothing has been decided: call it again.
         """

@@ -38,7 +38,7 @@ except ImportError:  # Scrapy up to 2.13
 
 
 class Loop:
-    """Calls a function every so many seconds. An exception ends it, and goes to `on_error`."""
+    """Calls a function repeatedly, after a number of seconds each. An exception ends it, and goes to `on_error`."""
 
     def __init__(self, function: Callable[[], Any], on_error: Callable[[Exception], Any]) -> None:
         self._function, self._on_error = function, on_error

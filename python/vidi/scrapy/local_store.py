@@ -1,4 +1,4 @@
-"""What lies behind the scheduler on this machine: a set in a folder and a database of requests beside it.
+"""The store of a scheduler on this machine: a set in a folder and a database of requests beside it.
 
 Each commit does three things in this order:
 
@@ -164,7 +164,7 @@ class LocalStore:
         return Kept(key)
 
     def pop(self) -> tuple[int, bytes] | None:
-        """Hands out the next request with its ticket; it stays here until `commit` is told that it is done."""
+        """Hands out the next request with its ticket; it stays here until it is passed to `commit` as done."""
         return self.queue.pop()
 
     def __len__(self) -> int:

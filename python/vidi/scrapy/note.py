@@ -21,7 +21,7 @@ class Note:
     finished: int | None = None  # the epoch whose crawl ended "finished", if that was the last crawl
     imported: bool = False  # the fingerprints of requests.seen are in the set
     row: int = 0  # the scheduler's rows up to this number have their keys in the set
-    rows: int = 0  # so many rows were in the database then
+    rows: int = 0  # number of rows that were in the database then
 
     def to_bytes(self) -> bytes:
         return _BEGINS + json.dumps(asdict(self)).encode()

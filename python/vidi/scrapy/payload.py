@@ -10,7 +10,7 @@ but not bring along. A payload names the spider that it is for, because every sp
 and commit them.
 
 What JSON cannot express, such as an object in `meta`, is pickled, but only if VIDI_SECRET is set,
-and it carries a signature that nobody can make who does not know the secret. Pickles without a good
+and it carries a signature that cannot be made without the secret. Pickles without a good
 signature are never opened. Without a secret such requests stay with the spider that made them.
 
 The first byte tells what follows:

@@ -1,4 +1,4 @@
-"""The requests of a crawl on disk: a table of SQLite, in the order in which they are to be fetched.
+"""The requests of a crawl on disk: a table of SQLite, in the order in which they will be fetched.
 
 A row stays in the table until its request has been dealt with; handing it out does not delete it. So
 after a crash everything that was not finished is still there. All changes go into one transaction,

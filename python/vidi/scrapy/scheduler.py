@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 TICK = 0.1  # seconds
-REST = 4  # a tick that took long is followed by a rest of so many times its length
+REST = 4  # a tick that took long is followed by a rest that is longer by this factor
 FAILED = "scheduler_failed"  # the reason why the spider is closed
 
 
@@ -284,7 +284,7 @@ def _memory_queue(crawler: Any, dupefilter: DupeFilter) -> Any:
 
 
 def _store(crawler: Any, dupefilter: DupeFilter) -> LocalStore:
-    """What lies behind the scheduler."""
+    """The store that the scheduler uses."""
     settings = dupefilter.settings
     database = settings.database()
     assert database is not None

@@ -52,7 +52,7 @@ def _to_dict(request: Request, spider: Spider) -> Any:
 
 
 def _method_name(function: Callable[..., Any] | None, spider: Spider) -> str | None | bool:
-    """The name of a method of the spider; None for None; False if it cannot be told so easily."""
+    """The name of a method of the spider; None for None; False if it is not that simple."""
     if function is None:
         return None
     name = getattr(function, "__name__", "")

@@ -68,7 +68,7 @@ RETRY_MOST = 5.0  # seconds between two attempts to reach the server
 PENDING_MOST = 10_000  # requests that wait to be claimed; then none is handed out
 PENDING_BYTES = 32 << 20  # and their bytes
 PATIENCE = 30.0  # seconds for which `enqueue_request` waits for the server, if twice as many wait
-FAIR_MORE = 4  # a buffer that is to have requests for many download slots is so many times as large
+FAIR_MORE = 4  # a buffer that serves many download slots is larger by this factor
 SEEDS_MOST = 10_000  # start requests that are remembered, in case that the server forgets everything
 ONCE = b"!once "  # begins the keys of requests with dont_filter; no URL and no key of keys.py begins like that
 
@@ -517,7 +517,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         if self.mine.get(page.key) is page:
             del self.mine[page.key]
 
-    # ---- leases, and who fetches what ----
+    # ---- leases, and which worker fetches what ----
 
     @inlineCallbacks
     def _renew(self) -> Any:

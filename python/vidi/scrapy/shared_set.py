@@ -25,7 +25,7 @@ def form_for(dupefilter: DupeFilter) -> Form:
     wishes = dupefilter.settings
     kind = wishes.kind
     if wishes.lost == 0 and not wishes.capacity and not kind:
-        kind = "hashset"  # exact, and grows without being told how far
+        kind = "hashset"  # exact, and grows without a capacity
     return Form(dupefilter.form, kind, wishes.lost if wishes.capacity else None, wishes.capacity)
 
 

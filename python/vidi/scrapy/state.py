@@ -109,7 +109,7 @@ class State:
             )
 
     def _revisit(self) -> None:
-        """Begins a new epoch if the last crawl finished and all pages are to be visited again.
+        """Begins a new epoch if the last crawl finished and the settings ask to visit all pages again.
 
         The note names the epoch that was finished, so a crash right after the rotation does not repeat it.
         """
@@ -164,7 +164,7 @@ class State:
 
 
 def form_of(settings: Settings, fingerprint: str) -> str:
-    """The canonical form of a set for keys of that sort."""
+    """The canonical form of a set for this sort of keys."""
     if fingerprint != "scrapy":
         return settings.canon or "w3lib"
     if settings.canon not in (None, "none"):

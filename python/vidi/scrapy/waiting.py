@@ -1,6 +1,6 @@
 """The requests that a spider of a fleet holds and has not handed out yet, in the order of handing out.
 
-They are in heaps, one per download slot if the order is to be fair to slots (slots.py), otherwise in one.
+They are in heaps, one per download slot if the order must be fair to slots (slots.py), otherwise in one.
 """
 
 from __future__ import annotations
