@@ -262,6 +262,8 @@ claim *claims_first_expired(const claims *claims, int64_t now)
 
 claim *claims_next(const claims *claims, const claim *after)
 {
+    if (!claims)
+        return NULL;
     if (!after)
         return claim_of(tree_first(&claims->by_deadline), by_deadline);
     deadline_key key = deadline_key_of(after);

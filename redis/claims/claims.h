@@ -64,7 +64,7 @@ claim *claims_of_token(const claims *claims, uint64_t token); /* NULL if the tok
 /* The claim that expired first, or NULL if none has. */
 claim *claims_first_expired(const claims *claims, int64_t now);
 
-/* In the order in which they expire: the first claim after this one (NULL: the first of all), or NULL. */
+/* The next claim in the order in which they expire (after NULL: the first), or NULL. There is none in claims NULL. */
 claim *claims_next(const claims *claims, const claim *after);
 
 /* In the order of their keys: the first claim whose key is after this one, which need not be there; NULL: the first. */

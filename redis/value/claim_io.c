@@ -40,8 +40,6 @@ static void save_claim(server_io *io, const claim_terms *terms)
 void claims_save(server_io *io, const value *value)
 {
     server.SaveUnsigned(io, claims_count(value->claims));
-    if (!value->claims)
-        return;
     for (const claim *at = claims_next(value->claims, NULL); at; at = claims_next(value->claims, at)) {
         claim_terms terms = claim_read(value->claims, at);
         save_claim(io, &terms);
@@ -50,8 +48,6 @@ void claims_save(server_io *io, const value *value)
 
 void claims_rewrite(server_io *io, server_string *key, const value *value)
 {
-    if (!value->claims)
-        return;
     for (const claim *at = claims_next(value->claims, NULL); at; at = claims_next(value->claims, at)) {
         claim_terms terms = claim_read(value->claims, at);
         char token[TOKEN_DIGITS + 1];
@@ -65,8 +61,6 @@ void claims_rewrite(server_io *io, server_string *key, const value *value)
 void claims_digest(server_digest *digest, const value *value)
 {
     int64_t now = server.Milliseconds();
-    if (!value->claims)
-        return;
     for (const claim *at = claims_next(value->claims, NULL); at; at = claims_next(value->claims, at)) {
         if (claim_is_expired(value->claims, at, now))
             continue;
