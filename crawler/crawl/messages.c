@@ -52,7 +52,7 @@ host_request *host_request_make(message_kind kind, uint64_t host, uint64_t count
     host_request *made = calloc(1, sizeof *made);
 
     if (made)
-        *made = (host_request){.message = {.kind = kind}, .host = host, .count = count};
+        *made = (host_request){.message = {.kind = (int)kind}, .host = host, .count = count};
     return made;
 }
 
