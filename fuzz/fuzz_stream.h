@@ -100,7 +100,7 @@ static inline uint64_t fuzz_checksum(uint64_t k0, uint64_t k1, const uint8_t *da
 }
 
 /*
- * Overwrites head, table and foot with correct ones; payload, generation and a version from 1 to 15 stay. False if no
+ * Overwrites head, table and foot with correct ones; payload, generation and a version from 1 to 15 stay, and a piece stays one. False if no
  * stream can have this length.
  */
 static inline bool fuzz_seal(fuzz_stream *stream)
@@ -115,11 +115,12 @@ static inline bool fuzz_seal(fuzz_stream *stream)
     if (before < FUZZ_HEAD || before <= (blocks - 1) * FUZZ_BLOCK)
         return false;
     uint64_t generation = fuzz_load(head + 16, 8);
+    bool is_piece = fuzz_load(head + 24, 8) != 0;
     if (head[8] >= 1 && head[8] < 16)
         mark[8] = head[8];
     memcpy(head, mark, sizeof mark);
     memset(head + 24, 0, 32);
-    if (mark[8] == 5) /* a piece says its length */
+    if (is_piece) /* it says its length */
         fuzz_store(head + 24, stream->size, 8);
     fuzz_store(head + 56, fuzz_checksum(0, 0, head, 56), 8);
 

@@ -32,7 +32,7 @@ static int write_pieces(const vidi_set *set, fuzz_stream *stream)
 /* Small, so that a changed byte is likely to matter. The kinds use the canonical forms in turn. */
 static int make(const char *kind, size_t turn, what what, fuzz_stream *stream)
 {
-    static const char *const forms[] = {NULL, "crawl,-sort", "none", "surt,+scheme", "key=host", "whatwg/1"};
+    static const char *const forms[] = {NULL, "crawl,-sort", "none", "surt,+scheme", "key=host", "whatwg,+fragment"};
     static const unsigned char key[VIDI_KEY_BYTES] = "the same always";
     vidi_options options = VIDI_OPTIONS_INIT;
     options.kind = kind;

@@ -98,8 +98,8 @@ VIDI_API int vidi_canon_create(vidi_canon **canon, const char *profile, const ch
 VIDI_API void vidi_canon_close(vidi_canon *canon);
 
 /*
- * The name, the version, and the rules that differ from the default: "whatwg/2", "crawl/2,-sort", or
- * "crawl/2,tracking=5d1c…" with a digest of the caller's list. Two forms with the same name give the same text for
+ * The name, the version, and the rules that differ from the default: "whatwg/1", "crawl/1,-sort", or
+ * "crawl/1,tracking=5d1c…" with a digest of the caller's list. Two forms with the same name give the same text for
  * every URL, except `key=site`, which depends on the machine's Public Suffix List. vidi_canon_create takes such names
  * too (with the list, if there was one) and refuses versions that it does not know. Valid until vidi_canon_close.
  */

@@ -512,7 +512,7 @@ typedef struct vidi_stats {
     uint64_t ambiguous;        /* spatial: questions on which members disagreed, that is false positives found out */
     uint64_t past_epochs;      /* vidi_epoch_stat knows so many */
     uint64_t lines_touched; /* blocked: cache lines of its arrays that an add or a question touches at most; else 0 */
-    char canon[160];        /* the canonical form, as vidi_canon_name gives it: "whatwg/2" */
+    char canon[160];        /* the canonical form, as vidi_canon_name gives it: "whatwg/1" */
     /* Of a set in a folder; otherwise 0. */
     uint64_t staged;         /* adds and removals that are not committed */
     uint64_t log_bytes;      /* since the last snapshot */

@@ -4,9 +4,28 @@
 /* Words read at a time, and the first size of an array whose length is not proved: 1 MiB. */
 #define PIECE ((uint64_t)1 << 17)
 
+#define BYTE_ORDER_MARK 0x01020304
+
 int vidi__damaged(const char *what)
 {
     return vidi__fail(VIDI_EFORMAT, "damaged: %s", what);
+}
+
+void vidi__version_store(unsigned char *head, uint32_t version)
+{
+    vidi__store32(head + VIDI__VERSION_AT, version);
+    vidi__store32(head + VIDI__VERSION_AT + 4, BYTE_ORDER_MARK);
+}
+
+int vidi__version_check(const unsigned char *head, uint32_t version, const char *name)
+{
+    uint32_t found = vidi__load32(head + VIDI__VERSION_AT);
+    if (found != version)
+        return vidi__fail(VIDI_EFORMAT, "%s has format version %u; this vidi (%s) knows version %u alone", name, found,
+                          vidi_version(), version);
+    if (vidi__load32(head + VIDI__VERSION_AT + 4) != BYTE_ORDER_MARK)
+        return vidi__fail(VIDI_EFORMAT, "%s has another byte order", name);
+    return VIDI_OK;
 }
 
 int vidi__write_u64(vidi__writer *writer, uint64_t value)

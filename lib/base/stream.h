@@ -97,4 +97,12 @@ int vidi__read_array(vidi__reader *reader, vidi__memory *memory, uint64_t count,
 /* VIDI_EFORMAT with the message "damaged: …". */
 int vidi__damaged(const char *what);
 
+/*
+ * Every format begins with 8 bytes of its own, then u32 version and u32 0x01020304, the byte order. These two store the
+ * latter and check them: VIDI_EFORMAT, with a message that names both versions, for any other version.
+ */
+enum { VIDI__VERSION_AT = 8 };
+void vidi__version_store(unsigned char *head, uint32_t version);
+int vidi__version_check(const unsigned char *head, uint32_t version, const char *name);
+
 #endif

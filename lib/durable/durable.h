@@ -184,13 +184,12 @@ enum {
     VIDI__RECORD_ADD_URLS,
     VIDI__RECORD_REMOVE_HASHES,
     VIDI__RECORD_REMOVE_URLS,
-    VIDI__RECORD_NOTE = 14 /* numbers of the bundle that it ends, u64 operations in it, tally, bytes of the note */
+    VIDI__RECORD_NOTE = 13 /* numbers of the bundle that it ends, u64 operations in it, tally, bytes of the note */
 };
 typedef enum vidi__record_form {
-    VIDI__RECORD_OLD = 0,           /* of version 1: a tally, whose losses are not those of its own operations */
-    VIDI__RECORD_WITHOUT_TALLY = 4, /* nothing */
-    VIDI__RECORD_IN_BUNDLE = 8,     /* the two numbers of the bundle: replay.c */
-    VIDI__RECORD_WITH_TALLY = 16    /* the tally: the epoch's counters at that moment */
+    VIDI__RECORD_WITHOUT_TALLY = 0, /* nothing */
+    VIDI__RECORD_IN_BUNDLE = 4,     /* the two numbers of the bundle: replay.c */
+    VIDI__RECORD_WITH_TALLY = 8     /* the tally: the epoch's counters at that moment */
 } vidi__record_form;
 enum { VIDI__RECORD_NUMBERS = 16, VIDI__NOTE_HEAD = VIDI__RECORD_NUMBERS + 8 + VIDI__RECORD_TALLY };
 
@@ -292,11 +291,10 @@ typedef struct vidi__logs {
     vidi__manifest_contents found; /* the logs that were replayed, with the lengths up to which they are intact */
     uint64_t last;        /* the highest number of a log that is there, even if a crash has left nothing in it */
     vidi__log_found tail; /* what was found in that log */
-    bool has_manifest, manifest_is_damaged;
-    bool no_index; /* all of the logs is read */
-    bool newer;    /* there is a log of version 2: then there must be a manifest */
-    bool unlisted; /* there is a log with records that the manifest should list and does not */
-    bool ragged;   /* a log has unfinished bytes before valid records, or a second name, or is of version 1 */
+    bool has_manifest;    /* and it could be read */
+    bool no_index;        /* all of the logs is read */
+    bool unlisted;        /* there is a log with records that the manifest should list and does not */
+    bool ragged;          /* a log has unfinished bytes before valid records, or a second name */
 } vidi__logs;
 
 /* Reads the manifest. This comes before anything else is looked at: a writer may be adding to the logs. */

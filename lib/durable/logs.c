@@ -4,8 +4,8 @@
  * being replayed. Whether a set that has lost something may be opened is decided in recovery.c.
  *
  * The length that was on disk is written in the manifest. If a log is not listed there, because the list was full, the
- * head of the log after it tells. Folders of version 1 have neither; then bytes that are not valid count as damage if
- * valid records follow.
+ * head of the log after it tells. If neither can be read, bytes that are not valid count as damage if valid records
+ * follow.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,7 +34,6 @@ int vidi__logs_begin(vidi__logs *logs, const vidi__folder *folder)
     *logs = (vidi__logs){.folder = folder};
     int code = vidi__manifest_read(folder->handle, &logs->known);
     logs->has_manifest = code == VIDI_OK;
-    logs->manifest_is_damaged = code == VIDI_EDAMAGED;
     return code == VIDI_EABSENT || code == VIDI_EDAMAGED ? VIDI_OK : code;
 }
 
@@ -93,9 +92,8 @@ static int read_log(vidi_set *set, const vidi__logs *logs, uint64_t number, vidi
 static void take_found(vidi_set *set, vidi__logs *logs, uint64_t number, const vidi__log_found *found)
 {
     bool listed = vidi__manifest_length(&logs->known, number) > 0;
-    logs->newer |= found->version > 1;
-    logs->unlisted |= found->version > 1 && found->records && number > vidi__manifest_last(&logs->known) && !listed;
-    logs->ragged |= found->intact != found->bytes || found->links > 1 || found->version == 1;
+    logs->unlisted |= found->records && number > vidi__manifest_last(&logs->known) && !listed;
+    logs->ragged |= found->intact != found->bytes || found->links > 1;
     add_up(&set->durable->recovery, number, found);
     atomic_fetch_add_explicit(&set->durable->log_bytes, found->bytes, memory_order_relaxed);
     vidi__manifest_append(&logs->found, number, found->intact);
@@ -152,8 +150,7 @@ int vidi__logs_replay(vidi_set *set, vidi__logs *logs, uint64_t first, uint64_t 
 void vidi__logs_check_manifest(vidi_set *set, const vidi__logs *logs)
 {
     bool foreign = logs->has_manifest && logs->known.identity != vidi__durable_log_id(set, 0, 0).identity;
-    bool missing = logs->newer && !logs->has_manifest;
-    if (foreign || missing || logs->unlisted || logs->manifest_is_damaged)
+    if (foreign || !logs->has_manifest || logs->unlisted)
         vidi__logs_lost(&set->durable->recovery, VIDI__MANIFEST_NAME);
 }
 

@@ -250,8 +250,7 @@ static int go_on(vidi_set *set, const vidi__logs *logs)
 
 /*
  * Readies the folder for writing. If something is gone, or a log is ragged, a snapshot replaces the logs at once:
- * recovery could not tell such a log from a damaged one the next time. And a folder in which only logs of version 1 are
- * left of what there was would look whole, so such logs do not stay either.
+ * recovery could not tell such a log from a damaged one the next time.
  */
 static int start_writing(vidi_set *set, opening *self)
 {

@@ -23,13 +23,12 @@
 
 /* ---- operations ---- */
 
-/* Operations of one sort that are replayed together, and whether the filter's losses are counted. */
+/* Operations of one sort that are replayed together. */
 typedef struct batch {
     vidi__operation kind;
     size_t n;
     const vidi__u128 *hashes;
     const vidi_str *urls; /* NULL if hashes are all that is logged */
-    bool charged;
 } batch;
 
 static vidi_str url_of(const batch *what, size_t i)
@@ -96,7 +95,7 @@ static int stage_added(vidi_set *set, const batch *what)
 static int stage_untried(vidi_set *set, const batch *what, const uint8_t *verdicts)
 {
     for (size_t i = 0; i < what->n; i++) {
-        batch one = {what->kind, 1, what->hashes + i, what->urls ? what->urls + i : NULL, what->charged};
+        batch one = {what->kind, 1, what->hashes + i, what->urls ? what->urls + i : NULL};
         if (verdicts[i] == VIDI_UNTRIED)
             VIDI__TRY(stage_added(set, &one));
     }
@@ -114,8 +113,6 @@ static int apply_batch(vidi_set *set, const batch *what)
                             set->read_only && !set->durable->room_steps ? VIDI__ASIDE_NONE : VIDI__ASIDE_REPLAYING);
     int code = vidi__durable_operate(set, what->kind, &work, &tally);
     vidi__durable_put_aside(set, VIDI__ASIDE_NONE);
-    if (what->charged)
-        vidi__epoch_lose(&set->now, tally.lost);
     return code == VIDI_ELIMIT && what->kind == VIDI__OP_ADD ? stage_untried(set, what, verdicts) : code;
 }
 
@@ -134,27 +131,27 @@ static int replay_batch(vidi_set *set, const batch *what)
 }
 
 /* Brings the hashes that were gathered to the filter. */
-static int flush(vidi__replay *self, bool charged)
+static int flush(vidi__replay *self)
 {
-    batch what = {.kind = self->kind, .n = self->n, .hashes = self->hashes, .charged = charged};
+    batch what = {.kind = self->kind, .n = self->n, .hashes = self->hashes};
     self->n = 0;
     return replay_batch(self->set, &what);
 }
 
 /* Hashes of several records are gathered, because the filter is much faster with many. */
-static int replay_hashes(vidi__replay *self, vidi__operation kind, vidi_str list, bool charged)
+static int replay_hashes(vidi__replay *self, vidi__operation kind, vidi_str list)
 {
     if (list.len % sizeof(vidi__u128))
         return vidi__damaged("a record of the log has an impossible size");
-    if (kind != self->kind || charged)
-        VIDI__TRY(flush(self, false));
+    if (kind != self->kind)
+        VIDI__TRY(flush(self));
     self->kind = kind;
     for (size_t at = 0; at < list.len; at += sizeof(vidi__u128)) {
         memcpy(&self->hashes[self->n], list.ptr + at, sizeof(vidi__u128));
         if (++self->n == VIDI__HASHES_MAX)
-            VIDI__TRY(flush(self, charged));
+            VIDI__TRY(flush(self));
     }
-    return charged ? flush(self, charged) : VIDI_OK;
+    return VIDI_OK;
 }
 
 /* Takes the next URL off the list. */
@@ -169,11 +166,11 @@ static int next_url(vidi_str *list, vidi_str *url)
     return VIDI_OK;
 }
 
-static int replay_urls(vidi_set *set, vidi__operation kind, vidi_str list, bool charged)
+static int replay_urls(vidi_set *set, vidi__operation kind, vidi_str list)
 {
     vidi_str urls[VIDI__GROUP];
     vidi__u128 hashes[VIDI__GROUP];
-    batch what = {.kind = kind, .hashes = hashes, .urls = urls, .charged = charged};
+    batch what = {.kind = kind, .hashes = hashes, .urls = urls};
     while (list.len) {
         VIDI__TRY(next_url(&list, &urls[what.n]));
         hashes[what.n] = vidi__durable_url_hash(&set->now, urls[what.n]);
@@ -191,11 +188,11 @@ static bool has_hashes(uint32_t sort)
 }
 
 /* `sort` is one of the first four types. */
-static int replay_operations(vidi__replay *self, uint32_t sort, vidi_str list, bool charged)
+static int replay_operations(vidi__replay *self, uint32_t sort, vidi_str list)
 {
     bool adds = sort == VIDI__RECORD_ADD_HASHES || sort == VIDI__RECORD_ADD_URLS;
     vidi__operation kind = adds ? VIDI__OP_ADD : VIDI__OP_REMOVE;
-    return has_hashes(sort) ? replay_hashes(self, kind, list, charged) : replay_urls(self->set, kind, list, charged);
+    return has_hashes(sort) ? replay_hashes(self, kind, list) : replay_urls(self->set, kind, list);
 }
 
 /* The number of operations in a list; VIDI_EFORMAT if it is not one. */
@@ -222,7 +219,7 @@ static void raise(_Atomic uint64_t *counter, uint64_t count)
  * Counters only go up, but records of several threads may be out of order, so the larger value wins. So it is with
  * losses, whose bits are in the order of the numbers, because these are not negative.
  */
-static int load_tally(vidi__epoch *epoch, const char *at, bool with_losses)
+static int load_tally(vidi__epoch *epoch, const char *at)
 {
     _Atomic uint64_t *counters[] = {&epoch->answered_new, &epoch->answered_seen, &epoch->answered_invalid,
                                     &epoch->asked, &epoch->removed};
@@ -233,7 +230,7 @@ static int load_tally(vidi__epoch *epoch, const char *at, bool with_losses)
         return vidi__damaged("a record of the log has an impossible tally");
     for (size_t i = 0; i < VIDI__COUNT(counters); i++)
         raise(counters[i], vidi__load64(at + 8 * i));
-    if (with_losses && !signbit(lost))
+    if (!signbit(lost))
         raise(&epoch->lost_bits, bits);
     return VIDI_OK;
 }
@@ -282,7 +279,7 @@ static int replace_note(vidi_set *set, vidi_str bytes)
 
 static int replay_note(vidi_set *set, vidi_str payload)
 {
-    VIDI__TRY(load_tally(&set->now, payload.ptr + VIDI__NOTE_HEAD - VIDI__RECORD_TALLY, true));
+    VIDI__TRY(load_tally(&set->now, payload.ptr + VIDI__NOTE_HEAD - VIDI__RECORD_TALLY));
     return replace_note(set, (vidi_str){payload.ptr + VIDI__NOTE_HEAD, payload.len - VIDI__NOTE_HEAD});
 }
 
@@ -296,7 +293,7 @@ static int release_held(vidi__replay *self, size_t end)
         vidi_str payload = {record + HELD_HEAD, (size_t)vidi__load64(record + 8)};
         vidi_str list = {payload.ptr + VIDI__RECORD_NUMBERS, payload.len - VIDI__RECORD_NUMBERS};
         code = type == VIDI__RECORD_NOTE ? replay_note(self->set, payload)
-                                         : replay_operations(self, type - VIDI__RECORD_IN_BUNDLE, list, false);
+                                         : replay_operations(self, type - VIDI__RECORD_IN_BUNDLE, list);
         at += HELD_HEAD + payload.len;
     }
     self->held.len = self->begin = self->closed = 0;
@@ -336,16 +333,6 @@ static int take_note(vidi__replay *self, vidi_str payload)
 
 /* ---- records ---- */
 
-/*
- * A record of version 1. Its tally does not have the losses of its own operations if these came from the staging area:
- * they were charged when the filter took them, which is now. If they are staged again, the tally is all that is known.
- */
-static int take_old(vidi__replay *self, uint32_t sort, vidi_str tally, vidi_str list)
-{
-    VIDI__TRY(replay_operations(self, sort, list, true));
-    return load_tally(&self->set->now, tally.ptr, self->set->mapped != NULL);
-}
-
 /* Operations that are not in a bundle. */
 static int take_plain(vidi__replay *self, uint32_t sort, vidi__record_form form, vidi_str payload)
 {
@@ -353,10 +340,8 @@ static int take_plain(vidi__replay *self, uint32_t sort, vidi__record_form form,
     if (payload.len < begin)
         return vidi__damaged("a record of the log has an impossible size");
     vidi_str list = {payload.ptr + begin, payload.len - begin};
-    if (form == VIDI__RECORD_OLD)
-        return take_old(self, sort, payload, list);
-    VIDI__TRY(replay_operations(self, sort, list, false));
-    return begin ? load_tally(&self->set->now, payload.ptr, true) : VIDI_OK;
+    VIDI__TRY(replay_operations(self, sort, list));
+    return begin ? load_tally(&self->set->now, payload.ptr) : VIDI_OK;
 }
 
 void vidi__replay_begin(vidi__replay *self, vidi_set *set)
@@ -381,21 +366,17 @@ int vidi__replay_resume(vidi__replay *self, vidi__segment *const *segments, size
         break;
     }
     self->taken = last->bundles;
-    return load_tally(&set->now, (const char *)last->tally, true);
+    return load_tally(&set->now, (const char *)last->tally);
 }
 
 /* Splits a type into its form and what is left, 1 to 4. False if there is no such type. */
 static bool split_type(uint32_t type, vidi__record_form *form, uint32_t *sort)
 {
-    static const vidi__record_form forms[] = {VIDI__RECORD_OLD, VIDI__RECORD_WITHOUT_TALLY, VIDI__RECORD_IN_BUNDLE,
-                                              VIDI__RECORD_WITH_TALLY};
-    for (size_t i = 0; i < VIDI__COUNT(forms); i++) {
-        *form = forms[i];
-        *sort = type - forms[i];
-        if (type >= forms[i] + (uint32_t)VIDI__RECORD_ADD_HASHES && *sort <= VIDI__RECORD_REMOVE_URLS)
-            return true;
-    }
-    return false;
+    if (type < VIDI__RECORD_ADD_HASHES || type >= VIDI__RECORD_NOTE)
+        return false;
+    *sort = (type - 1) % VIDI__RECORD_REMOVE_URLS + 1;
+    *form = (vidi__record_form)(type - *sort);
+    return true;
 }
 
 int vidi__replay_record(void *context, uint32_t type, vidi_str payload)
@@ -415,7 +396,7 @@ int vidi__replay_end(vidi__replay *self, int code, bool damaged)
     if (code == VIDI_OK && damaged)
         code = release_held(self, self->closed);
     if (code == VIDI_OK)
-        code = flush(self, false);
+        code = flush(self);
     vidi__buffer_free(&self->held);
     self->set->durable->replayed = (vidi__bundle){self->taken + 1, self->bundle > self->taken ? self->attempt : 0};
     return code;

@@ -213,11 +213,6 @@ int vidi__filter_save(const vidi__filter *filter, vidi__writer *writer)
     return filter->kind->save(filter, writer);
 }
 
-bool vidi__filter_has_newer_form(const vidi__filter *filter)
-{
-    return filter->kind->has_newer_form && filter->kind->has_newer_form(filter);
-}
-
 int vidi__blame_data(int code)
 {
     return code == VIDI_EOPTION || code == VIDI_EARGUMENT ? vidi__fail_in("damaged", VIDI_EFORMAT) : code;

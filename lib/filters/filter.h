@@ -201,8 +201,6 @@ struct vidi__kind {
     /* Writes the names of the hash functions. */
     void (*hash_names)(const vidi__filter *filter, vidi__text *text);
     int (*save)(const vidi__filter *filter, vidi__writer *writer);
-    /* Will save write a form that stream versions 1 and 2 did not have? NULL: never. */
-    bool (*has_newer_form)(const vidi__filter *filter);
     /*
      * Save a run, which must get at least one position further, and load one. Loading may fail with VIDI_EFORMAT only
      * while it checks. If it finds no memory, the caller tries the same run again, with `done` as it has become.
@@ -314,7 +312,6 @@ void vidi__filter_stage_of(vidi__filter *const *parts, unsigned count, uint64_t 
  * reader of config.
  */
 int vidi__filter_save(const vidi__filter *filter, vidi__writer *writer);
-bool vidi__filter_has_newer_form(const vidi__filter *filter);
 int vidi__filter_load(vidi__filter **filter, const vidi__config *config);
 
 /*

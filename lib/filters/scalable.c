@@ -530,7 +530,7 @@ static void scalable_stage(const vidi__filter *filter, uint64_t index, vidi_stag
     vidi__filter_stage_of(self->stage, self->stages, index, stats);
 }
 
-/* ends=rate is not written, so that older versions read what they can. */
+/* ends=rate, the default, is not written. */
 static void scalable_describe(const vidi__filter *filter, vidi__text *text)
 {
     const scalable *self = (const scalable *)filter;
@@ -640,15 +640,6 @@ static int fit_first_stage(const vidi__want *want, const vidi__kind *inner, cons
 }
 
 /* Plans one stage that takes all URLs, which is what a set with this capacity and error rate has. */
-static bool scalable_has_newer_form(const vidi__filter *filter)
-{
-    const scalable *self = (const scalable *)filter;
-    for (unsigned i = 0; i < self->stages; i++)
-        if (vidi__filter_has_newer_form(self->stage[i]))
-            return true;
-    return false;
-}
-
 static int scalable_plan(const vidi__want *want, vidi__planned *planned)
 {
     series read;
@@ -694,7 +685,6 @@ const vidi__kind vidi__kind_scalable = {
     .describe = scalable_describe,
     .hash_names = scalable_hash_names,
     .save = scalable_save,
-    .has_newer_form = scalable_has_newer_form,
     .save_run = scalable_save_run,
     .load_run = scalable_load_run,
     .verify = scalable_verify,

@@ -350,15 +350,6 @@ static int spatial_step(vidi__filter *filter, uint64_t budget_ns)
     return more;
 }
 
-static bool spatial_has_newer_form(const vidi__filter *filter)
-{
-    const spatial *self = (const spatial *)filter;
-    for (unsigned i = 0; i < self->members; i++)
-        if (vidi__filter_has_newer_form(self->member[i]))
-            return true;
-    return false;
-}
-
 static int spatial_plan(const vidi__want *want, vidi__planned *planned)
 {
     uint64_t members = 2;
@@ -393,7 +384,6 @@ const vidi__kind vidi__kind_spatial = {
     .describe = spatial_describe,
     .hash_names = spatial_hash_names,
     .save = spatial_save,
-    .has_newer_form = spatial_has_newer_form,
     .save_run = spatial_save_run,
     .load_run = spatial_load_run,
     .verify = spatial_verify,

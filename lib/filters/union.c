@@ -51,11 +51,6 @@ static int save(const vidi__filter *filter, vidi__writer *writer)
     return all->parts[0]->kind->save_union(all, writer);
 }
 
-static bool has_newer_form(const vidi__filter *filter)
-{
-    return union_of(filter)->has_newer_form;
-}
-
 static int has(const vidi__filter *filter, const vidi__item *item)
 {
     const vidi__union *all = union_of(filter);
@@ -84,7 +79,6 @@ void vidi__union_filter_init(vidi__union_filter *filter, vidi__union *all)
     filter->kind.describe = describe;
     filter->kind.save = save;
     filter->kind.destroy = destroy;
-    filter->kind.has_newer_form = has_newer_form;
     filter->kind.has = has;
     filter->kind.fp_now = fp_now;
     filter->all = all;

@@ -24,7 +24,6 @@ struct vidi__union {
     const vidi__filter *const *parts;
     size_t count;
     vidi__union_size *sizes; /* for each part */
-    bool has_newer_form;     /* `unite` tells whether `save_union` writes one, as the kind's function of that name */
     void *kept;              /* what `unite` keeps for `save_union` */
     uint64_t kept_bytes;
 };

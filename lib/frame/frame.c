@@ -3,7 +3,7 @@
 
 #include "hash/sip.h"
 
-#define BYTE_ORDER_MARK 0x01020304
+#define VERSION 1
 #define HEAD_SUM 56
 #define FOOT_MARK 16
 #define FOOT_SUM 24
@@ -60,8 +60,7 @@ static void make_head(unsigned char bytes[VIDI__HEAD_BYTES], const vidi__frame_h
 {
     memset(bytes, 0, VIDI__HEAD_BYTES);
     memcpy(bytes, magic, sizeof magic);
-    vidi__store32(bytes + 8, head->version);
-    vidi__store32(bytes + 12, BYTE_ORDER_MARK);
+    vidi__version_store(bytes, VERSION);
     vidi__store64(bytes + 16, head->generation);
     vidi__store64(bytes + 24, head->length);
     vidi__store64(bytes + HEAD_SUM, vidi__frame_sum(0, 0, bytes, HEAD_SUM));
@@ -79,12 +78,8 @@ int vidi__frame_check_head(const unsigned char bytes[VIDI__HEAD_BYTES], vidi__fr
     VIDI__TRY(vidi__frame_check_magic(bytes, VIDI__HEAD_BYTES));
     if (vidi__load64(bytes + HEAD_SUM) != vidi__frame_sum(0, 0, bytes, HEAD_SUM))
         return vidi__damaged("the checksum of the head is wrong");
-    *head = (vidi__frame_head){.version = vidi__load32(bytes + 8), .generation = vidi__load64(bytes + 16)};
-    if (head->version < VIDI__STREAM_PLAIN || head->version > VIDI__PIECE ||
-        vidi__load32(bytes + 12) != BYTE_ORDER_MARK)
-        return vidi__fail(VIDI_EFORMAT, "format version %u is unknown to this version of vidi", head->version);
-    if (head->version == VIDI__PIECE)
-        head->length = vidi__load64(bytes + 24);
+    VIDI__TRY(vidi__version_check(bytes, VERSION, "the set"));
+    *head = (vidi__frame_head){.generation = vidi__load64(bytes + 16), .length = vidi__load64(bytes + 24)};
     make_head(expected, head);
     return memcmp(bytes, expected, sizeof expected) == 0 ? VIDI_OK : vidi__damaged("the head is invalid");
 }
@@ -302,7 +297,7 @@ int vidi__frame_open(vidi__frame_reader *reader, vidi__memory *memory, vidi_sour
     reader->blocks = (vidi__sums){.memory = memory};
     reader->fill = reader->used = VIDI__HEAD_BYTES;
     VIDI__TRY(take_head(reader));
-    if (stream_bytes && reader->head.version != VIDI__PIECE)
+    if (stream_bytes && !reader->head.length)
         VIDI__TRY(vidi__frame_shape(stream_bytes, &payload, &blocks));
     reader->base.left = payload;
     return VIDI_OK;

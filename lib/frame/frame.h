@@ -3,8 +3,8 @@
  * all of it is intact.
  *
  *     head     0  "vidi\r\n\x1a\n"       detects a file that was converted as text
- *              8  u32 version (1 to 5)   12  u32 0x01020304, the byte order
- *             16  u64 generation         24  u64 bytes of the whole piece in version 5, else 0
+ *              8  u32 version (1)        12  u32 0x01020304, the byte order
+ *             16  u64 generation         24  u64 bytes of the whole frame if it is a piece of a set, else 0
  *             32  zeros
  *             56  u64 checksum of the 56 bytes before
  *     payload 64  …
@@ -24,20 +24,14 @@
 
 #include "base/stream.h"
 
-/* Versions of what is in the payload; the frame around it is the same. set/serialize.c knows the difference. */
-enum {
-    VIDI__STREAM_PLAIN = 1,
-    VIDI__STREAM_WITH_NOTE = 2,
-    VIDI__STREAM_NEWER_FORM = 3, /* the same; a filter has a form that the first two versions did not have */
-    VIDI__STREAM_WITH_PREVIOUS = 4,
-    VIDI__PIECE = 5 /* not a stream: a piece of a set (set/pieces.c) */
-};
-
 /* What the head says. */
 typedef struct vidi__frame_head {
-    uint32_t version;
     uint64_t generation;
-    uint64_t length; /* of a piece, from its head to its foot, so that pieces can follow one another; otherwise 0 */
+    /*
+     * Of a piece of a set (set/pieces.c), from its head to its foot, so that pieces can follow one another. 0: the
+     * frame holds a whole set (set/serialize.c).
+     */
+    uint64_t length;
 } vidi__frame_head;
 
 #define VIDI__BLOCK_BYTES 65536

@@ -38,7 +38,7 @@ int vidi__frame_over(vidi__mapped *mapped, const void *bytes, uint64_t size)
     if (size >= VIDI__HEAD_BYTES)
         VIDI__TRY(vidi__frame_check_head(bytes, &mapped->head));
     VIDI__TRY(vidi__frame_shape(size, &mapped->payload, &mapped->blocks));
-    if (mapped->head.version == VIDI__PIECE && mapped->head.length != size)
+    if (mapped->head.length && mapped->head.length != size)
         return vidi__damaged("the piece has another length than it says");
     mapped->base.left = mapped->payload;
     const unsigned char *table = mapped->bytes + covered(mapped), *foot = table + mapped->blocks * 8;

@@ -9,11 +9,11 @@ static int map_into(vidi_set *set, const void *bytes, uint64_t size)
     set->read_only = true;
     VIDI__TRY(vidi__alloc_zeroed(&set->memory, &set->mapped, sizeof *set->mapped, _Alignof(vidi__mapped)));
     VIDI__TRY(vidi__frame_map(set->mapped, bytes, size));
-    if (set->mapped->head.version == VIDI__STREAM_WITH_PREVIOUS) /* no snapshot has one: the folder keeps it in files */
-        return vidi__fail(VIDI_EFORMAT, "a stream with a previous epoch cannot be mapped");
+    if (set->mapped->head.length)
+        return vidi__fail(VIDI_EFORMAT, "this is a set in pieces, which is read and not mapped");
     set->memory.borrowed = bytes;
     set->memory.borrowed_bytes = size;
-    VIDI__TRY(vidi__set_read_from(set, &set->mapped->base, set->mapped->head.version));
+    VIDI__TRY(vidi__set_read_from(set, &set->mapped->base));
     return vidi__mapped_close(set->mapped);
 }
 

@@ -186,7 +186,6 @@ static int find_head(outgoing *self, vidi__frame_head *head)
 {
     vidi__writer measure = {.write = discard, .at = VIDI__HEAD_BYTES};
     VIDI__TRY(write_payload(self, &measure));
-    head->version = VIDI__PIECE;
     head->generation = frame_generation(self->generation, self->position);
     head->length = vidi__frame_length(measure.at - VIDI__HEAD_BYTES);
     return VIDI_OK;
@@ -263,7 +262,7 @@ static int open_piece(incoming *self, const unsigned char *bytes, size_t size)
 {
     vidi__reader *reader = &self->frame.base;
     VIDI__TRY(vidi__frame_over(&self->frame, bytes, size));
-    if (self->frame.head.version != VIDI__PIECE)
+    if (!self->frame.head.length)
         return vidi__fail(VIDI_EFORMAT, NOT_A_PIECE);
     VIDI__TRY(vidi__mapped_verify(&self->frame, 0, self->frame.blocks));
     if (self->frame.payload < FRAMING)
@@ -488,7 +487,7 @@ int vidi_piece_size(const void *bytes, size_t size, uint64_t *length)
     if (size < VIDI_PIECE_HEAD)
         return vidi__fail(VIDI_EARGUMENT, "a piece tells its length in its first %d bytes", VIDI_PIECE_HEAD);
     VIDI__TRY(vidi__frame_check_head(bytes, &head));
-    if (head.version != VIDI__PIECE)
+    if (!head.length)
         return vidi__fail(VIDI_EFORMAT, NOT_A_PIECE);
     *length = head.length;
     return VIDI_OK;

@@ -55,7 +55,7 @@ static int next_head(inbox *self, vidi__frame_reader *frame)
     self->size = 0;
     VIDI__TRY(fill_up(self, frame, VIDI__HEAD_BYTES));
     VIDI__TRY(vidi__frame_check_head(self->bytes, &frame->head));
-    return frame->head.version == VIDI__PIECE ? VIDI_OK : vidi__damaged("a whole set follows where a piece is missing");
+    return frame->head.length ? VIDI_OK : vidi__damaged("a whole set follows where a piece is missing");
 }
 
 /* Takes a piece whose head was read: 1 if more follow. */

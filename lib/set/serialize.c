@@ -7,8 +7,9 @@
  *     u64     answered new, seen, invalid, asked, removed      double expected_lost
  *     u64     number of past epochs, and for each: u64 epoch, capacity, count, bytes, new, seen; double fp_end, lost
  *     u64     numbers of the first and the last file of the previous epoch, in the folder of a durable set; else 0
- *     u64     length of the note, and its bytes;      text   owner     (not in version 1, which has neither)
- *     previous epoch, in version 4 alone: text item hash, u64 epoch, its counters as above, its filter as below
+ *     u64     length of the note, and its bytes;      text   owner
+ *     u64     1 if the previous epoch follows, else 0
+ *     previous epoch: text item hash, u64 epoch, its counters as above, its filter as below
  *     filter: text kind, text params, u64 capacity, double error, u64 count, and what the kind writes
  *
  * A text is a u64 length followed by that many bytes. The recipe is what the user asked for; the next epoch is made
@@ -104,26 +105,15 @@ static int write_previous(vidi__writer *writer, const vidi_set *owner, const vid
     return vidi__set_intact(owner, vidi__filter_save(previous->filter, writer));
 }
 
-/* The lowest version that can say it, so that older readers can read what they could always read. */
-uint32_t vidi__set_stream_version(const vidi_set *set, const vidi__contents *contents)
-{
-    if (contents->previous)
-        return VIDI__STREAM_WITH_PREVIOUS;
-    if (vidi__filter_has_newer_form(set->now.filter))
-        return VIDI__STREAM_NEWER_FORM;
-    return !contents->note && !contents->owner ? VIDI__STREAM_PLAIN : VIDI__STREAM_WITH_NOTE;
-}
-
 int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__contents *contents)
 {
     VIDI__TRY(vidi__write_identity(writer, set));
     VIDI__TRY(vidi__write_recipe(writer, &set->recipe));
     VIDI__TRY(vidi__write_counters(writer, &set->now));
     VIDI__TRY(write_history(writer, set));
-    if (vidi__set_stream_version(set, contents) != VIDI__STREAM_PLAIN) {
-        VIDI__TRY(write_note(writer, contents->note));
-        VIDI__TRY(write_note(writer, contents->owner));
-    }
+    VIDI__TRY(write_note(writer, contents->note));
+    VIDI__TRY(write_note(writer, contents->owner));
+    VIDI__TRY(vidi__write_u64(writer, contents->previous != NULL));
     if (contents->previous)
         VIDI__TRY(write_previous(writer, contents->previous_in, contents->previous));
     return vidi__filter_save(set->now.filter, writer);
@@ -133,10 +123,9 @@ int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t
                     const vidi__contents *contents)
 {
     vidi__frame_writer *frame;
-    uint32_t version = vidi__set_stream_version(set, contents);
     vidi__memory *memory = &((vidi_set *)set)->memory;
     VIDI__TRY(vidi__alloc(memory, &frame, sizeof *frame, _Alignof(vidi__frame_writer)));
-    int code = vidi__frame_begin(frame, memory, sink, context, (vidi__frame_head){version, generation, 0});
+    int code = vidi__frame_begin(frame, memory, sink, context, (vidi__frame_head){generation, 0});
     if (code == VIDI_OK)
         code = vidi__set_intact(set, vidi__set_write_to(set, &frame->base, contents));
     if (code == VIDI_OK)
@@ -357,18 +346,27 @@ static int read_previous(vidi__reader *reader, vidi_set *set, uint64_t now)
     return vidi__set_keep_now(set);
 }
 
-static int read_epoch(vidi__reader *reader, vidi_set *set, uint32_t version, uint64_t number, const char *hash)
+/* Snapshots have none, because the folder keeps it in files of its own. */
+static int read_previous_if_there(vidi__reader *reader, vidi_set *set, uint64_t now)
+{
+    uint64_t has_previous;
+    VIDI__TRY(vidi__read_u64(reader, &has_previous));
+    if (has_previous > 1)
+        return vidi__damaged("it is not clear whether there is a previous epoch");
+    if (has_previous && set->mapped)
+        return vidi__fail(VIDI_EFORMAT, "a stream with a previous epoch cannot be mapped");
+    return has_previous ? read_previous(reader, set, now) : VIDI_OK;
+}
+
+static int read_epoch(vidi__reader *reader, vidi_set *set, uint64_t number, const char *hash)
 {
     uint64_t tally[VIDI__COUNTERS] = {0};
     double lost = 0;
     VIDI__TRY(vidi__read_counters(reader, tally, &lost));
     VIDI__TRY(read_history(reader, set));
-    if (version >= VIDI__STREAM_WITH_NOTE) {
-        VIDI__TRY(read_note(reader, set, VIDI_NOTE_MAX, &set->note));
-        VIDI__TRY(read_note(reader, set, VIDI_OWNER_ROOM - 1, &set->owner));
-    }
-    if (version == VIDI__STREAM_WITH_PREVIOUS)
-        VIDI__TRY(read_previous(reader, set, number));
+    VIDI__TRY(read_note(reader, set, VIDI_NOTE_MAX, &set->note));
+    VIDI__TRY(read_note(reader, set, VIDI_OWNER_ROOM - 1, &set->owner));
+    VIDI__TRY(read_previous_if_there(reader, set, number));
     VIDI__TRY(vidi__epoch_make(set, &set->recipe, number, reader, &set->now));
     if (set->now.filter->kind != set->recipe.kind || strcmp(set->now.hash->name, hash) != 0)
         return vidi__damaged("kind or hash are not those of the set");
@@ -377,16 +375,14 @@ static int read_epoch(vidi__reader *reader, vidi_set *set, uint32_t version, uin
     return VIDI_OK;
 }
 
-int vidi__set_read_from(vidi_set *set, vidi__reader *reader, uint32_t version)
+int vidi__set_read_from(vidi_set *set, vidi__reader *reader)
 {
     char hash[24];
     uint64_t epoch = 0;
-    if (version == VIDI__PIECE)
-        return vidi__fail(VIDI_EFORMAT, "this is a set in pieces, which is read and not mapped");
     VIDI__TRY(vidi__read_identity(reader, set, hash, sizeof hash, &epoch));
     VIDI__TRY(vidi__read_recipe(reader, &set->memory, &set->recipe));
     VIDI__TRY(vidi__blame_data(vidi__recipe_take(&set->recipe, &set->memory, &(vidi_options)VIDI_OPTIONS_INIT)));
-    return vidi__blame_data(read_epoch(reader, set, version, epoch, hash));
+    return vidi__blame_data(read_epoch(reader, set, epoch, hash));
 }
 
 /* Does the source end with the stream? */
@@ -401,9 +397,9 @@ static int check_end(vidi_source source, void *context)
 
 static int read_frame(vidi_set *set, vidi__frame_reader *frame)
 {
-    if (frame->head.version == VIDI__PIECE)
+    if (frame->head.length)
         return vidi__set_read_pieces(set, frame);
-    VIDI__TRY(vidi__set_read_from(set, &frame->base, frame->head.version));
+    VIDI__TRY(vidi__set_read_from(set, &frame->base));
     return vidi__frame_close(frame);
 }
 

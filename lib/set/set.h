@@ -364,13 +364,11 @@ typedef struct vidi__contents {
 int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation,
                     const vidi__contents *contents);
 int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__contents *contents);
-/* The version (frame.h) of what they write. */
-uint32_t vidi__set_stream_version(const vidi_set *set, const vidi__contents *contents);
 
 /* Makes a set in memory from a stream: vidi_read without a path. */
 int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_access *access);
-/* Reads the payload of a stream of this version into a set without an epoch. */
-int vidi__set_read_from(vidi_set *set, vidi__reader *reader, uint32_t version);
+/* Reads the payload of a stream into a set without an epoch. */
+int vidi__set_read_from(vidi_set *set, vidi__reader *reader);
 
 /* Forgets how far the pieces of the set have come. */
 void vidi__arrival_free(vidi_set *set);

@@ -1,7 +1,7 @@
 /*
  * The log: what was committed since the last snapshot, in the order of the commits.
  *
- *     head    0  "vidilog\n"             8  u32 version (2)          12  u32 0x01020304, the byte order
+ *     head    0  "vidilog\n"             8  u32 version (1)          12  u32 0x01020304, the byte order
  *            16  u64 generation, random 24  u64 number of the log    32  u64 epoch
  *            40  u64 identity of the set 48  u64 length of the log before this one that was on disk when this one began
  *            56  u64 checksum of the 56 bytes before
@@ -151,11 +151,10 @@ int vidi__log_state(vidi__log *log);
 
 /* ---- reading ---- */
 
-/* For logs of version 1, of which nobody knows how much was on disk: only bytes between records count as damage. */
+/* For logs of which nobody knows how much was on disk: only bytes between records count as damage. */
 #define VIDI__LOG_UNKNOWN UINT64_MAX
 
 typedef struct vidi__log_found {
-    uint32_t version;
     uint64_t generation; /* random, one for each log */
     uint64_t records;
     uint64_t intact;     /* length of the file up to the first byte that is not part of a valid record */
@@ -193,7 +192,7 @@ typedef struct vidi__log_part {
 int vidi__log_read_part(vidi__memory *memory, int folder, const vidi__log_id *id, const vidi__log_part *part,
                         vidi__log_visit *visit, void *context, vidi__log_found *found);
 
-/* How much of the log before this one was on disk, as this one's head tells; 0 if it is unreadable or of version 1. */
+/* How much of the log before this one was on disk, as this one's head tells; 0 if it is unreadable. */
 uint64_t vidi__log_length_before(int folder, const vidi__log_id *id);
 
 /* "log.000000000000002a" */

@@ -6,10 +6,10 @@
 
 #include <stdio.h>
 
+#include "base/stream.h"
 #include "hash/sip.h"
 
-#define VERSION 2
-#define BYTE_ORDER_MARK 0x01020304
+#define VERSION 1
 
 static const char magic[8] = {'v', 'i', 'd', 'i', 'l', 'o', 'g', '\n'};
 
@@ -29,8 +29,7 @@ void vidi__log_head_write(unsigned char bytes[VIDI__LOG_HEAD], const vidi__log_i
 {
     memset(bytes, 0, VIDI__LOG_HEAD);
     memcpy(bytes, magic, sizeof magic);
-    vidi__store32(bytes + 8, VERSION);
-    vidi__store32(bytes + 12, BYTE_ORDER_MARK);
+    vidi__version_store(bytes, VERSION);
     vidi__store64(bytes + 16, generation);
     vidi__store64(bytes + 24, id->number);
     vidi__store64(bytes + 32, id->epoch);
@@ -65,21 +64,18 @@ static int differs(const char *name, const char *what, uint64_t is, uint64_t exp
 int vidi__log_head_read(const unsigned char bytes[VIDI__LOG_HEAD], const vidi__log_id *id, const char *name,
                         vidi__log_head *head)
 {
-    uint32_t version = vidi__load32(bytes + 8);
     if (memcmp(bytes, magic, sizeof magic) != 0)
         return vidi__fail(VIDI_EDAMAGED, "%s is not a vidi log", name);
     if (!is_sound(bytes))
         return vidi__fail(VIDI_EDAMAGED, "%s is damaged: the checksum of its head is wrong", name);
-    if (version < 1 || version > VERSION || vidi__load32(bytes + 12) != BYTE_ORDER_MARK)
-        return vidi__fail(VIDI_EFORMAT, "%s has log format version %u, which is unknown to this version of vidi", name,
-                          version);
+    VIDI__TRY(vidi__version_check(bytes, VERSION, name));
     if (vidi__load64(bytes + 40) != id->identity)
         return differs(name, "set", vidi__load64(bytes + 40), id->identity);
     if (vidi__load64(bytes + 24) != id->number)
         return differs(name, "number", vidi__load64(bytes + 24), id->number);
     if (vidi__load64(bytes + 32) != id->epoch)
         return differs(name, "epoch", vidi__load64(bytes + 32), id->epoch);
-    *head = (vidi__log_head){version, vidi__load64(bytes + 16), version > 1 ? vidi__load64(bytes + 48) : 0};
+    *head = (vidi__log_head){vidi__load64(bytes + 16), vidi__load64(bytes + 48)};
     return VIDI_OK;
 }
 

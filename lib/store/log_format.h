@@ -13,9 +13,8 @@ static inline uint64_t vidi__log_record_bytes(uint64_t payload)
 
 /* What a head says beyond the identity of its log. */
 typedef struct vidi__log_head {
-    uint32_t version;
     uint64_t generation;
-    uint64_t before; /* vidi__log_id.before; 0 in version 1 */
+    uint64_t before; /* vidi__log_id.before */
 } vidi__log_head;
 
 void vidi__log_head_write(unsigned char bytes[VIDI__LOG_HEAD], const vidi__log_id *id, uint64_t generation);

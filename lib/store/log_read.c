@@ -223,7 +223,6 @@ int vidi__log_read_part(vidi__memory *memory, int folder, const vidi__log_id *id
     self.known = part->known;
     int code = read_head(&self, id, found);
     if (code == VIDI_OK && !found->headless) {
-        found->version = self.head.version;
         found->generation = self.head.generation;
         found->links = self.links;
         if (part->from > self.size)

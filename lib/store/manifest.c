@@ -5,10 +5,10 @@
 #include <stdio.h>
 
 #include "base/bits.h"
+#include "base/stream.h"
 #include "hash/sip.h"
 
 #define VERSION 1
-#define BYTE_ORDER_MARK 0x01020304
 
 enum { AT_COPY = 48, AT_LOGS = 56, LOG_BYTES = 16, AT_CHECKSUM = VIDI__MANIFEST_BYTES - 8 };
 _Static_assert(AT_LOGS + LOG_BYTES * VIDI__MANIFEST_LOGS == AT_CHECKSUM, "the logs fill the sector");
@@ -62,8 +62,7 @@ static void encode(unsigned char bytes[VIDI__MANIFEST_BYTES], const vidi__manife
 {
     memset(bytes, 0, VIDI__MANIFEST_BYTES);
     memcpy(bytes, magic, sizeof magic);
-    vidi__store32(bytes + 8, VERSION);
-    vidi__store32(bytes + 12, BYTE_ORDER_MARK);
+    vidi__version_store(bytes, VERSION);
     vidi__store64(bytes + 16, contents->identity);
     vidi__store64(bytes + 24, contents->snapshot);
     vidi__store64(bytes + 32, contents->first);
@@ -109,9 +108,7 @@ static int decode(vidi__manifest_contents *contents, const unsigned char file[FI
     const unsigned char *bytes = find_copy(file);
     if (!bytes)
         return vidi__fail(VIDI_EDAMAGED, VIDI__MANIFEST_NAME " is damaged: its checksum is wrong");
-    if (vidi__load32(bytes + 8) != VERSION || vidi__load32(bytes + 12) != BYTE_ORDER_MARK)
-        return vidi__fail(VIDI_EFORMAT, VIDI__MANIFEST_NAME " has version %u, which is unknown to this version of vidi",
-                          vidi__load32(bytes + 8));
+    VIDI__TRY(vidi__version_check(bytes, VERSION, VIDI__MANIFEST_NAME));
     *contents = (vidi__manifest_contents){
         .identity = vidi__load64(bytes + 16),
         .snapshot = vidi__load64(bytes + 24),

@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/stream.h"
 #include "store/guard.h"
 #include "store/segment_format.h"
 
 static const char magic[8] = {'v', 'i', 'd', 'i', 'i', 'd', 'x', '\n'};
 
-enum { VERSION = 1, BYTE_ORDER_MARK = 0x01020304, AT_NOTE = 168, AT_LIST_CHECK = 8176, AT_CHECK = 8184 };
+enum { VERSION = 1, AT_NOTE = 168, AT_LIST_CHECK = 8176, AT_CHECK = 8184 };
 
 /* ---- names ---- */
 
@@ -44,8 +45,7 @@ void vidi__segment_encode(unsigned char head[VIDI__SEGMENT_HEAD], const vidi__st
     };
     memset(head, 0, VIDI__SEGMENT_HEAD);
     memcpy(head, magic, sizeof magic);
-    vidi__store32(head + 8, VERSION);
-    vidi__store32(head + 12, BYTE_ORDER_MARK);
+    vidi__version_store(head, VERSION);
     for (size_t i = 0; i < VIDI__COUNT(numbers); i++)
         vidi__store64(head + 16 + 8 * i, numbers[i]);
     memcpy(head + 104, stretch->tally, sizeof stretch->tally);
@@ -62,8 +62,7 @@ static int decode(vidi__stretch *stretch, const unsigned char *head)
     if (memcmp(head, magic, sizeof magic) != 0 ||
         vidi__load64(head + AT_CHECK) != vidi__segment_checksum(head, AT_CHECK))
         return vidi__fail(VIDI_EDAMAGED, "the checksum of its head is wrong");
-    if (vidi__load32(head + 8) != VERSION || vidi__load32(head + 12) != BYTE_ORDER_MARK)
-        return vidi__fail(VIDI_EFORMAT, "it has a version that is unknown to this version of vidi");
+    VIDI__TRY(vidi__version_check(head, VERSION, "it"));
     for (size_t i = 0; i < VIDI__COUNT(numbers); i++)
         numbers[i] = vidi__load64(head + 16 + 8 * i);
     *stretch = (vidi__stretch){

@@ -215,7 +215,7 @@ static const PyMethodDef life_methods[] = {
 static const PyGetSetDef own_attributes[] = {
     {"path", path_of, NULL, "The folder that the set lives in; None in memory.", NULL},
     {"kind", kind_of, NULL, "The kind of set, such as 'fingerprint'.", NULL},
-    {"canon", canon_of, NULL, "The canonical form, such as 'whatwg/2'.", NULL},
+    {"canon", canon_of, NULL, "The canonical form, such as 'whatwg/1'.", NULL},
     {"read_only", is_read_only, NULL, "True if the set was opened for reading.", NULL},
     {"closed", is_closed, NULL, "True after close().", NULL},
     {0},

@@ -33,7 +33,7 @@ class Stats:
     ambiguous: int  #: spatial: questions on which members disagreed
     past_epochs: int  #: as many are in Set.epochs
     lines_touched: int  #: blocked: cache lines that an add or a lookup touches at most; otherwise 0
-    canon: str  #: the canonical form, such as "whatwg/2"
+    canon: str  #: the canonical form, such as "whatwg/1"
     staged: int  #: adds and removals that are not committed yet
     log_bytes: int  #: since the last snapshot
     snapshot_bytes: int

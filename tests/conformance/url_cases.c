@@ -103,18 +103,14 @@ static bool same(vidi_str got, json_text want)
 /* The href without the fragment; a URL that failed has no canonical form either. */
 static const char *check_whatwg(vidi_str input, const vidi_str *base, const vidi_url *url)
 {
-    static const char *const versions[] = {"whatwg/1", "whatwg/2"};
-    static vidi_canon *canons[VIDI__COUNT(versions)];
-    size_t fragment = url->fragment.ptr ? url->fragment.len + 1 : 0;
-    for (size_t i = 0; i < VIDI__COUNT(versions); i++) {
-        size_t len = sizeof again;
-        if (!canons[i] && vidi_canon_create(&canons[i], versions[i], NULL, NULL))
-            return vidi_message();
-        bool valid = vidi_url_canon(canons[i], input, base, again, &len) == VIDI_OK;
-        if (valid != (url->href.ptr != NULL) ||
-            (valid && !same((vidi_str){again, len}, (json_text){out, url->href.len - fragment})))
-            return complain(versions[i], (vidi_str){again, len}, (json_text){out, url->href.len});
-    }
+    static vidi_canon *canon;
+    size_t fragment = url->fragment.ptr ? url->fragment.len + 1 : 0, len = sizeof again;
+    if (!canon && vidi_canon_create(&canon, "whatwg", NULL, NULL))
+        return vidi_message();
+    bool valid = vidi_url_canon(canon, input, base, again, &len) == VIDI_OK;
+    if (valid != (url->href.ptr != NULL) ||
+        (valid && !same((vidi_str){again, len}, (json_text){out, url->href.len - fragment})))
+        return complain("whatwg", (vidi_str){again, len}, (json_text){out, url->href.len});
     return NULL;
 }
 

@@ -365,8 +365,7 @@ static const struct {
     vidi__record_form form;
     size_t begin;
     bool tally;
-} forms[] = {{VIDI__RECORD_OLD, VIDI__RECORD_TALLY, true},
-             {VIDI__RECORD_WITHOUT_TALLY, 0, false},
+} forms[] = {{VIDI__RECORD_WITHOUT_TALLY, 0, false},
              {VIDI__RECORD_IN_BUNDLE, VIDI__RECORD_NUMBERS, false},
              {VIDI__RECORD_WITH_TALLY, VIDI__RECORD_TALLY, true}};
 
@@ -381,7 +380,7 @@ static void one_record(const sample *of, uint32_t type, const void *payload, siz
 
 static void types_that_lie(const sample *of, bool hashes)
 {
-    static const uint32_t unknown[] = {0, 13, 15, 16, 21, UINT32_MAX};
+    static const uint32_t unknown[] = {0, 14, 15, 16, 21, UINT32_MAX};
     unsigned char payload[VIDI__RECORD_TALLY + 256] = {0};
     for (size_t i = 0; i < VIDI__COUNT(unknown); i++)
         one_record(of, unknown[i], payload, sizeof payload, "a type that is none", false);

@@ -222,81 +222,6 @@ static void other_files_stay(void **state)
     home_end(&at);
 }
 
-/* ---- the first version ---- */
-
-static vidi_str old_url(size_t i)
-{
-    static char text[64];
-    int len = snprintf(text, sizeof text, "https://v1.example/%zu", i);
-    return (vidi_str){text, (size_t)len};
-}
-
-static void old_are(const vidi_set *set, size_t first, size_t n, int verdict)
-{
-    for (size_t i = first; i < first + n; i++)
-        check(vidi_has(set, old_url(i)) == verdict, "URL %zu is %d", i, vidi_has(set, old_url(i)));
-}
-
-static void copy_old(home *at, const char *name)
-{
-    char from[TEST_PATH], path[TEST_PATH];
-    const char *source = getenv("VIDI_SOURCE");
-    if (!source)
-        skip();
-    home_begin(at);
-    test_path(path, source, "tests/data/folders");
-    test_path(from, path, name);
-    test_folder_copy(from, at->path);
-}
-
-static bool is_well(const vidi_set *set)
-{
-    vidi_recovery found = {.size = sizeof found};
-    must(vidi_recovered(set, &found));
-    return !found.damaged_bytes && !found.missing_files;
-}
-
-/* These folders were written by a program of that version. The first opening for writing converts them. */
-static void a_folder_of_version_1_is_converted(void **state)
-{
-    static const struct {
-        const char *name;
-        size_t first, n, previous;
-    } folders[] = {{"v1-plain", 0, 40, 0}, {"v1-previous", 20, 20, 20}, {"v1-torn", 0, 20, 0}};
-    (void)state;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        home at;
-        copy_old(&at, folders[i].name);
-        at.set = must_open(at.path, VIDI_READ_ONLY);
-        old_are(at.set, folders[i].first, folders[i].n, VIDI_SEEN);
-        check(is_well(at.set), "%s is said to be damaged", folders[i].name);
-        check(size_of(at.path, "manifest") == SIZE_MAX, "a reader has written to %s", folders[i].name);
-        home_reopen(&at, 0);
-        old_are(at.set, folders[i].first, folders[i].n, VIDI_SEEN);
-        for (size_t k = 0; k < folders[i].previous; k++)
-            assert_int_equal(vidi_has_previous(at.set, old_url(k)), VIDI_SEEN);
-        assert_int_equal(vidi_add(at.set, old_url(1000)), VIDI_NEW);
-        home_reopen(&at, 0);
-        check(is_well(at.set) && size_of(at.path, "manifest") == 1024, "%s is not converted", folders[i].name);
-        old_are(at.set, folders[i].first, folders[i].n, VIDI_SEEN);
-        old_are(at.set, 1000, 1, VIDI_SEEN);
-        home_end(&at);
-    }
-}
-
-/* No old log stays, so that without the new files the folder cannot be taken for one that was never converted. */
-static void nothing_of_version_1_stays(void **state)
-{
-    home at;
-    (void)state;
-    copy_old(&at, "v1-plain");
-    vidi_close(must_open(at.path, 0));
-    assert_int_equal(size_of(at.path, names[2]), SIZE_MAX);
-    assert_int_equal(size_of(at.path, names[3]), SIZE_MAX);
-    assert_int_equal(test_folder_count(at.path, "set."), 1);
-    home_end(&at);
-}
-
 /* Without the lock a second writer would append to the same log. */
 static void a_deleted_lock_is_an_error(void **state)
 {
@@ -322,8 +247,6 @@ int main(int argc, char **argv)
     test_add("a deleted log is an error until a snapshot", a_deleted_log_is_an_error_until_a_snapshot, NULL);
     test_add("a deleted manifest is made again", a_deleted_manifest_is_made_again, NULL);
     test_add("other files stay", other_files_stay, NULL);
-    test_add("a folder of version 1 is converted", a_folder_of_version_1_is_converted, NULL);
-    test_add("nothing of version 1 stays", nothing_of_version_1_stays, NULL);
     test_add("a deleted lock is an error", a_deleted_lock_is_an_error, NULL);
     return test_run("folder_files", argc, argv);
 }

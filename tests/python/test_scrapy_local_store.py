@@ -489,16 +489,6 @@ def test_a_note_of_a_later_version_is_understood_in_part():
     assert Note.from_bytes(b"vidi.scrapy " + json.dumps({**said, "more": 1}).encode()) == note
 
 
-def test_an_earlier_version_of_the_same_form_is_no_other_form(folder):
-    os.makedirs(folder)
-    vidi.Set(os.path.join(folder, "vidi"), canon="whatwg/1").close()
-    job = Job(folder, VIDI_CANON="whatwg")
-    assert job.scheduler.df.state.set.canon == "whatwg/1"
-    job.close()
-    with pytest.raises(ValueError, match="VIDI_CANON"):
-        Job(folder, VIDI_CANON="whatwg/2")
-
-
 # ---- who may write to the set ----
 
 @pytest.mark.parametrize("scheduler", ["vidi.scrapy.Scheduler", "scrapy.core.scheduler.Scheduler"])

@@ -30,9 +30,9 @@ def golden():
         with open(path, "rb") as file:
             data = file.read()
         for part in frames.split(data):
-            version, generation, payload = frames.unframe(part)
-            check(frames.frame(version, generation, payload) == part, path)
-            check(version != frames.PIECE or frames.piece_generation(payload) == generation, path)
+            kind, generation, payload = frames.unframe(part)
+            check(frames.frame(kind, generation, payload) == part, path)
+            check(not kind[1] or frames.piece_generation(payload) == generation, path)
 
 
 @case("lengths are read as they were written")

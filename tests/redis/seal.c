@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { head_size = 64, foot_size = 32, block_size = 65536, piece_version = 5 };
+enum { head_size = 64, foot_size = 32, block_size = 65536 };
 
 /* CRC-64 as the server computes it (Jones, reflected, no inversion). */
 uint64_t seal_crc64(const unsigned char *bytes, size_t size)
@@ -94,7 +94,8 @@ size_t seal_size(size_t payload)
 }
 
 /* Writes a frame with correct checksums: head, payload, table and foot. */
-void seal_frame(unsigned char *out, uint32_t version, uint64_t generation, const unsigned char *payload, size_t size)
+void seal_frame(unsigned char *out, uint32_t version, int is_piece, uint64_t generation, const unsigned char *payload,
+                size_t size)
 {
     static const unsigned char magic[] = "vidi\r\n\x1a\n\0\0\0\0\x04\x03\x02\x01";
     memset(out, 0, head_size);
@@ -102,7 +103,7 @@ void seal_frame(unsigned char *out, uint32_t version, uint64_t generation, const
     for (int i = 0; i < 4; i++)
         out[8 + i] = (unsigned char)(version >> 8 * i);
     store(out + 16, generation);
-    if (version == piece_version)
+    if (is_piece)
         store(out + 24, seal_size(size));
     store(out + 56, checksum(0, 0, out, 56));
     memcpy(out + head_size, payload, size);

@@ -60,7 +60,7 @@ def arrives():
                 load(client, "copy", pieces)
                 same(client, "copy", kind)
                 expect(client("VIDI.HASPREVIOUS", "copy", URLS[2999]), 0)
-                expect(field(client, "copy", "canon"), b"crawl/2")
+                expect(field(client, "copy", "canon"), b"crawl/1")
                 expect(field(client, "copy", "next_piece"), 0)
 
 

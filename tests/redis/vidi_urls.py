@@ -157,7 +157,7 @@ def reserve():
                       "CANON", "crawl,-sort"), Simple("OK"))
         told = info(client, "k")
         expect([told["kind"], told["invalid"], told["max_memory"], told["canon"]],
-               [b"hashset", b"drop", 3 << 20, b"crawl/2,-sort"])
+               [b"hashset", b"drop", 3 << 20, b"crawl/1,-sort"])
         expect_error(client.call("VIDI.RESERVE", "k"), "exists")
         for words, say in ((["KIND", "nokind"], "nokind"), (["CAPACITY", "-1"], "CAPACITY"), (["CAPACITY"], "CAPACITY"),
                            (["CAPACITY", "many"], "many"), (["ERROR", "0"], "ERROR"), (["ERROR", "1"], "ERROR"),
@@ -174,7 +174,7 @@ def reserve():
         expect(client("VIDI.RESERVE", "new", "LIKE", "k", "MAXMEMORY", "5mb"), Simple("OK"))
         told = info(client, "new")
         expect([told["kind"], told["invalid"], told["max_memory"], told["canon"]],
-               [b"hashset", b"drop", 5 << 20, b"crawl/2,-sort"])
+               [b"hashset", b"drop", 5 << 20, b"crawl/1,-sort"])
 
 
 @case("a bound on lost pages is kept")
@@ -277,7 +277,7 @@ def replicated():
         keys = [c[c.index("KEY") + 1] for c in told if "KEY" in c]
         check(len(keys) == 3 and all(len(k) == 32 for k in keys), f"keys: {keys}")
         del_key = [c[:c.index("KEY")] if "KEY" in c else c for c in told]
-        made = ["KIND", "fingerprint", "CANON", "whatwg/2"]  # defaults may be others in a later version
+        made = ["KIND", "fingerprint", "CANON", "whatwg/1"]  # defaults may be others in a later version
         expect(del_key, [["VIDI.RESERVE", "k", *made], ["VIDI.MADD", "k", A, B], ["VIDI.MADD", "k", C], ["VIDI.DEL", "k", B],
                          ["VIDI.RESERVE", "m", *made, "PARAM", "multiset", "on"], ["VIDI.MADD", "m", A, A],
                          ["VIDI.RESERVE", "f", *made, "INVALID", "FAIL"], ["VIDI.MADD", "f", A],

@@ -20,7 +20,7 @@ static vidi_set *crawl_set(const vidi_allocator *allocator, uint64_t limit)
 static void must_track(vidi_set *set)
 {
     vidi_stats stats = test_stat(set);
-    check(strncmp(stats.canon, "crawl/2,-sort,tracking=", 23) == 0, "%s", stats.canon);
+    check(strncmp(stats.canon, "crawl/1,-sort,tracking=", 23) == 0, "%s", stats.canon);
     assert_int_equal(vidi_add(set, test_str(tracked)), VIDI_NEW);
     assert_int_equal(vidi_add(set, test_str("http://example.com/?a=1")), VIDI_SEEN);
     assert_int_equal(vidi_add(set, test_str("http://example.com/?a=1&utm_source=x")), VIDI_NEW);
@@ -83,13 +83,12 @@ static void a_rotation_keeps_the_form(void **state)
 
 static void sets_of_different_forms_are_not_merged(void **state)
 {
-    static const char *const others[] = {"none",     "crawl,-sort", "crawl",           "surt",
-                                         "key=host", "whatwg/1",    "whatwg,+fragment"};
+    static const char *const others[] = {"none", "crawl,-sort", "crawl", "surt", "key=host", "whatwg,+fragment"};
     (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         vidi_set *one = canon_set("fingerprint", NULL, 0), *other = canon_set("fingerprint", others[i], 0);
         assert_int_equal(vidi_merge(one, other, 0), VIDI_EDIFFERS);
-        check(strstr(vidi_message(), "whatwg/2,") && strstr(vidi_message(), test_stat(other).canon), "%s",
+        check(strstr(vidi_message(), "whatwg/1,") && strstr(vidi_message(), test_stat(other).canon), "%s",
               vidi_message());
         vidi_close(one);
         vidi_close(other);
@@ -100,7 +99,7 @@ static void sets_of_different_forms_are_not_merged(void **state)
     vidi_close(other);
 }
 
-/* Version 1 goes on for ever: copies, epochs and streams keep it, and it merges with itself. */
+/* Copies, epochs and streams keep the form with its version, and it merges with itself. */
 static void a_set_keeps_the_version_of_its_form(void **state)
 {
     static const char *const all[] = {"whatwg/1", "crawl/1", "crawl/1,-sort", "surt/1", "key=host/1"};
@@ -120,8 +119,9 @@ static void a_set_keeps_the_version_of_its_form(void **state)
         vidi_set *const sets[] = {set, again, copy};
         for (size_t j = 0; j < 3; j++) {
             assert_string_equal(test_stat(sets[j]).canon, all[i]);
-            assert_int_equal(vidi_add(sets[j], test_str("http://example.com/caf\xe8")), j == 1 ? VIDI_SEEN : VIDI_NEW);
-            assert_int_equal(vidi_add(sets[j], test_str("http://example.com/caf\xe9")), VIDI_SEEN);
+            assert_int_equal(vidi_add(sets[j], test_str("http://example.com/caf\xe8")),
+                             j == 1 && strchr(all[i], '=') ? VIDI_SEEN : VIDI_NEW);
+            assert_int_equal(vidi_add(sets[j], test_str("http://example.com/caf%E8")), VIDI_SEEN);
         }
         assert_int_equal(vidi_merge(again, copy, 0), VIDI_OK);
         vidi_close(set);
@@ -142,7 +142,7 @@ static vidi_set *must_read(test_stream *stream, bool length_known, const vidi_ac
 static void a_stream_brings_the_form_back(void **state)
 {
     static const char *const all[] = {
-        NULL, "none", "crawl", "crawl,-sort,-index", "surt,+scheme", "key=host", "crawl,+www,+fragment", "whatwg/1"};
+        NULL, "none", "crawl", "crawl,-sort,-index", "surt,+scheme", "key=host", "crawl,+www,+fragment"};
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all * 2; i++) {
         vidi_set *set = canon_set("fingerprint", all[i / 2], VIDI_DROP_INVALID);
@@ -227,7 +227,6 @@ static void must_be_refused(const vidi_set *set, const char *name, const char *l
     test_stream stream;
     vidi_set *again = NULL;
     test_forge_take(&forge, set);
-    changed.version = forge.version;
     size_t lists = 8 + test_forge_get(&forge, 0), rest = lists + 8 + test_forge_get(&forge, lists);
     test_forge_append_text(&changed, name);
     test_forge_append_text(&changed, list);
@@ -251,9 +250,9 @@ static void unknown_forms_in_streams_are_refused(void **state)
     snprintf(name, sizeof name, "%s", test_stat(set).canon);
     snprintf(other, sizeof other, "%s", name);
     other[strlen(other) - 1] = (char)(other[strlen(other) - 1] == '0' ? '1' : '0');
-    must_be_refused(set, "crawl/3", "", "crawl/3");
-    must_be_refused(set, "crawl/3", "", "not known here");
-    must_be_refused(set, "whatwg/1,+fragment", "", "not known here");
+    must_be_refused(set, "crawl/2", "", "crawl/2"); /* a version that a later vidi may have: both are named */
+    must_be_refused(set, "crawl/2", "", "only crawl/1");
+    must_be_refused(set, "crawl/2", "", "not known here");
     must_be_refused(set, "nose/1", "", "nose/1");
     must_be_refused(set, "crawl/1,-nose", "", "not known here");
     must_be_refused(set, "", "", "not known here");

@@ -26,7 +26,6 @@ typedef struct test_forge {
     size_t room;
     test_forge_array *arrays; /* in order */
     size_t array_count;
-    uint32_t version; /* of the stream */
 } test_forge;
 
 /* Offsets of the parts of a filter. */

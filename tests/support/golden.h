@@ -1,6 +1,6 @@
 /*
  * The sets in the golden files, such as tests/data/golden/v1-classic.vidi: small sets of each kind, with the same bytes
- * on every machine. The number is the version of the stream. tests/golden/make_golden.c writes them, and
+ * on every machine. The number is the version of the format. tests/golden/make_golden.c writes them, and
  * tests/set/serial/test_golden.c reads them.
  */
 #ifndef TESTS_SUPPORT_GOLDEN_H

@@ -22,9 +22,7 @@ static const char *const profiles[] = {"crawl",
                                        "crawl,+slash,-index",
                                        "crawl,+slash,-slashes",
                                        "crawl,+fragment",
-                                       "crawl,+www,+scheme,+slash,+fragment",
-                                       "crawl/1",
-                                       "crawl/1,-percent"};
+                                       "crawl,+www,+scheme,+slash,+fragment"};
 static vidi_canon *forms[VIDI__COUNT(profiles)];
 
 static int open_forms(void **state)

@@ -27,13 +27,3 @@ int cli_invalid_parse(const char *word, uint32_t *policy)
 
     return cli_option_choose("invalid", word, words, policy);
 }
-
-const char *cli_canon_asked(const char *asked, const char *own, char room[CLI_CANON_ROOM])
-{
-    size_t name = strcspn(asked, "/,"), version = strcspn(own, ",");
-
-    if (asked[name] == '/' || strcspn(own, "/,") != name || strncmp(asked, own, name) != 0)
-        return asked;
-    int length = snprintf(room, CLI_CANON_ROOM, "%.*s%s", (int)version, own, asked + name);
-    return length < CLI_CANON_ROOM ? room : asked;
-}

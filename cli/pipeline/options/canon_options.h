@@ -12,7 +12,7 @@
     "One of 'none', 'whatwg' (as the URL Standard writes URLs, without the fragment), 'crawl' (the same, without "     \
     "parts that seldom change the page), 'w3lib' (as Scrapy compares URLs), 'surt' (the key of web archives), "        \
     "'key=host' and 'key=site'. Rules are switched off and on by name, such as 'crawl,-sort' and 'crawl,+www,"         \
-    "+scheme'; 'vidi canon --rules' lists them. A number after the name selects an older version: 'whatwg/1'."
+    "+scheme'; 'vidi canon --rules' lists them."
 #define CLI_TRACKING_SUMMARY "List of tracking parameters for --canon crawl"
 #define CLI_TRACKING_DETAILS                                                                                           \
     "The file has one pattern per line; '*' matches any run of characters, and '#' starts a comment. It replaces the " \
@@ -24,13 +24,6 @@ int cli_base_check(const char *base);
 
 /* Reads "keep", "drop" or "fail"; NULL means "keep". CLI_OK, or CLI_ERROR with a message. */
 int cli_invalid_parse(const char *word, uint32_t *policy);
-
-/*
- * The form that the user means by `asked` for a set that has the form `own`: a name without a version means the version
- * that the set has. The text is `asked` itself, or in room.
- */
-enum { CLI_CANON_ROOM = 512 };
-const char *cli_canon_asked(const char *asked, const char *own, char room[CLI_CANON_ROOM]);
 
 /*
  * Reads the file as a text for vidi_canon_create and vidi_options.tracking, which the caller frees. path NULL: *text is

@@ -217,7 +217,6 @@ int cli_set_check(const vidi_set *state, const cli_set_options *options, const c
 {
     vidi_stats stats = {.size = sizeof stats};
     const char *canon;
-    char room[CLI_CANON_ROOM];
     vidi_canon *form;
 
     int error = vidi_stat(state, &stats);
@@ -230,8 +229,6 @@ int cli_set_check(const vidi_set *state, const cli_set_options *options, const c
         return CLI_ERROR;
     if (!canon && !tracking)
         return CLI_OK;
-    if (canon)
-        canon = cli_canon_asked(canon, stats.canon, room);
     if ((error = vidi_canon_create(&form, canon, tracking, NULL)) < 0)
         return cli_library_error(error);
     bool same = strcmp(vidi_canon_name(form), stats.canon) == 0;

@@ -412,11 +412,6 @@ static int fingerprint_save(const vidi__filter *filter, vidi__writer *writer)
     return vidi__table_save(&((const fingerprint *)filter)->table, writer);
 }
 
-static bool fingerprint_has_newer_form(const vidi__filter *filter)
-{
-    return vidi__table_has_newer_form(&((const fingerprint *)filter)->table);
-}
-
 static int fingerprint_save_run(const vidi__filter *filter, vidi__run_out *run)
 {
     return vidi__table_save_run(&((const fingerprint *)filter)->table, run);
@@ -642,7 +637,6 @@ const vidi__kind vidi__kind_fingerprint = {
     .describe = fingerprint_describe,
     .hash_names = fingerprint_hash_names,
     .save = fingerprint_save,
-    .has_newer_form = fingerprint_has_newer_form,
     .save_run = fingerprint_save_run,
     .load_run = fingerprint_load_run,
     .step = fingerprint_step,

@@ -627,16 +627,6 @@ int vidi__table_save(const vidi__table *table, vidi__writer *writer)
     return VIDI_OK;
 }
 
-bool vidi__table_has_newer_form(const vidi__table *table)
-{
-    const vidi__subtable *part;
-    bool newer = !vidi__table_is_divided(table);
-    for (unsigned i = 0; i < vidi__table_partitions(table); i++)
-        for (uint64_t entry = 0; (part = next_subtable(&table->partitions[i], &entry)) != NULL;)
-            newer |= part->width == 7;
-    return newer;
-}
-
 /* Loads the sub-table that begins at this entry; *next is where the following one begins. */
 static int load_head(vidi__table *table, vidi__partition *partition, uint64_t entry, vidi__reader *reader,
                      uint64_t *announced, uint64_t *next)

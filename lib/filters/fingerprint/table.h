@@ -194,8 +194,6 @@ int vidi__table_save(const vidi__table *table, vidi__writer *writer);
 /* The three parts of one partition: its heads with the depth before them, its lines, its overflow. */
 typedef int vidi__table_save_fn(const vidi__table *table, unsigned partition, vidi__writer *writer);
 vidi__table_save_fn vidi__table_save_heads, vidi__table_save_lines, vidi__table_save_overflow;
-/* One partition, or distances of 7 bytes: the first two versions of streams had neither. */
-bool vidi__table_has_newer_form(const vidi__table *table);
 int vidi__table_load(vidi__table *table, vidi__reader *reader, uint64_t *count);
 
 /* Verifies borrowed contents. Adds the number of different hashes to *count. */

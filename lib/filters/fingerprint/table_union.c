@@ -99,8 +99,6 @@ static int make(const making *self, unsigned partition, vidi__table_save_fn *sav
         code = fill(&table, self->all, self->table_of, partition, self->sizes);
     if (code == VIDI_OK)
         code = save(&table, partition, self->writer);
-    if (code == VIDI_OK && self->sizes)
-        self->all->has_newer_form |= vidi__table_has_newer_form(&table);
     vidi__table_close(&table);
     return code;
 }

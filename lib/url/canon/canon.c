@@ -98,7 +98,7 @@ static int parse_and_apply(vidi__canon_work *work, vidi_str input, const vidi__u
     const vidi__form *form = work->form;
     vidi__buffer *out = work->out;
     const vidi_str nothing = {NULL, 0};
-    int result = vidi__url_parse(&work->url, input, base, form->profile->raw, out);
+    int result = vidi__url_parse(&work->url, input, base, true, out);
     if (result)
         return vidi__answer(result);
     note(why, input, nothing);
@@ -195,7 +195,7 @@ static int canonicalise_against(const vidi__form *form, vidi_str input, const vi
     char room[BASE_BYTES];
     vidi__buffer base_text = vidi__buffer_in(room, sizeof room, out->memory);
     vidi__url base_url;
-    int result = vidi__url_parse(&base_url, *base, NULL, form->profile->raw, &base_text);
+    int result = vidi__url_parse(&base_url, *base, NULL, true, &base_text);
     if (result)
         result = vidi__url_base_fails(result);
     else

@@ -13,14 +13,12 @@
  *   - `slash` keeps the slash after a default document, which `index` would otherwise remove the next time.
  *   - `www` removes every "www." at the beginning, not just the first.
  *   - `scheme` leaves http URLs alone whose port is that of https, because the parser would remove the port.
- *
- * Version 1 has the first seven rules and a broader idea of sessions.
  */
 #include "url/canon/canon_rules.h"
 #include "url/parse/percent.h"
 
-/* Positions in `rules`. The first seven are also those of version 1. */
-enum { EMPTY, PERCENT, SLASHES, SESSION, TRACKING, INDEX, SORT, WWW, SCHEME, SLASH, FRAGMENT, RULES, RULES_1 = WWW };
+/* Positions in `rules`. */
+enum { EMPTY, PERCENT, SLASHES, SESSION, TRACKING, INDEX, SORT, WWW, SCHEME, SLASH, FRAGMENT, RULES };
 
 static bool concerns(const vidi__canon_work *work)
 {
@@ -65,22 +63,6 @@ static void fold_slashes(vidi__canon_work *work)
 
 /* ---- session ---- */
 
-/* Version 1: at least 16 letters and digits, or hexadecimal digits and '-', with at least one digit. */
-static bool looks_like_session_1(vidi_str value)
-{
-    const size_t least = 16;
-    bool digit = false, dash = false, hex = true;
-    for (size_t i = 0; i < value.len; i++) {
-        char c = value.ptr[i];
-        if (!vidi__is_alpha(c) && !vidi__is_digit(c) && c != '-')
-            return false;
-        digit = digit || vidi__is_digit(c);
-        dash = dash || c == '-';
-        hex = hex && (c == '-' || vidi__hex_value(c) < 16);
-    }
-    return digit && (hex || !dash) && value.len >= least;
-}
-
 /* 32 hexadecimal digits, or a UUID: 8, 4, 4, 4 and 12 of them with '-' between. */
 static bool looks_like_session(vidi_str value)
 {
@@ -95,7 +77,7 @@ static bool looks_like_session(vidi_str value)
     return true;
 }
 
-static bool is_session(const vidi__form *form, vidi_str name, const vidi_str *value)
+static bool is_session(vidi_str name, const vidi_str *value)
 {
     static const struct {
         char name[13];
@@ -114,36 +96,36 @@ static bool is_session(const vidi__form *form, vidi_str name, const vidi_str *va
         name.len = 12;
     for (size_t i = 0; i < VIDI__COUNT(sessions); i++)
         if (sessions[i].name[0] == first && sessions[i].len == name.len && vidi__is_nocase(name, sessions[i].name))
-            return sessions[i].any ||
-                   (form->profile->version == 1 ? looks_like_session_1(*value) : looks_like_session(*value));
+            return sessions[i].any || looks_like_session(*value);
     return false;
 }
 
 static bool is_no_session(const vidi__canon_work *work, vidi_str name, const vidi_str *value)
 {
-    return !is_session(work->form, name, value);
+    (void)work;
+    return !is_session(name, value);
 }
 
 /* Is "name=value", a piece of a segment after ';', a session? */
-static bool is_session_piece(const vidi__form *form, vidi_str piece)
+static bool is_session_piece(vidi_str piece)
 {
     const char *equals = piece.len ? memchr(piece.ptr, '=', piece.len) : NULL;
     if (!equals)
         return false;
     size_t len = (size_t)(equals - piece.ptr);
     vidi_str value = {equals + 1, piece.len - len - 1};
-    return is_session(form, (vidi_str){piece.ptr, len}, &value);
+    return is_session((vidi_str){piece.ptr, len}, &value);
 }
 
 /* Copies the segment without its sessions to `to`, which may overlap it. Returns the new length. */
-static size_t copy_segment(const vidi__form *form, char *to, vidi_str segment)
+static size_t copy_segment(char *to, vidi_str segment)
 {
     size_t len = 0;
     for (size_t i = 0, end; i < segment.len; i = end) {
         for (end = i + 1; end < segment.len && segment.ptr[end] != ';';)
             end++;
         vidi_str piece = {segment.ptr + i, end - i};
-        if (piece.ptr[0] == ';' && is_session_piece(form, (vidi_str){piece.ptr + 1, piece.len - 1}))
+        if (piece.ptr[0] == ';' && is_session_piece((vidi_str){piece.ptr + 1, piece.len - 1}))
             continue;
         memmove(to + len, piece.ptr, piece.len);
         len += piece.len;
@@ -160,7 +142,7 @@ static size_t dot_at(vidi_str segment, size_t i)
 }
 
 /* Would the segment become "." or ".." without its sessions? */
-static bool becomes_dots(const vidi__form *form, vidi_str segment)
+static bool becomes_dots(vidi_str segment)
 {
     size_t dots = 0, begin = 0;
     for (size_t len; (len = dot_at(segment, begin)) != 0; begin += len)
@@ -170,7 +152,7 @@ static bool becomes_dots(const vidi__form *form, vidi_str segment)
     for (size_t i = begin, end; i < segment.len; i = end) {
         for (end = i + 1; end < segment.len && segment.ptr[end] != ';';)
             end++;
-        if (!is_session_piece(form, (vidi_str){segment.ptr + i + 1, end - i - 1}))
+        if (!is_session_piece((vidi_str){segment.ptr + i + 1, end - i - 1}))
             return false;
     }
     return true;
@@ -186,12 +168,12 @@ static void drop_path_sessions(vidi__canon_work *work)
             next++;
         vidi_str segment = {text + i + 1, next - i - 1};
         size_t len = segment.len;
-        bool keep = becomes_dots(work->form, segment);
+        bool keep = becomes_dots(segment);
         text[to] = '/';
         if (keep)
             memmove(text + to + 1, segment.ptr, len);
         else
-            len = copy_segment(work->form, text + to + 1, segment);
+            len = copy_segment(text + to + 1, segment);
         if (vidi__is_asp_session((vidi_str){text + to + 1, len}))
             len = 0;
         if (len || !segment.len || next == end)
@@ -372,7 +354,7 @@ static uint32_t query_needs(const vidi__form *form, vidi_str query)
         if (has_value) {
             value.ptr++;
             value.len = vidi__url_find2(value.ptr, query.len - i - len - 1, '&', '&');
-            if (is_session(form, name, &value))
+            if (is_session(name, &value))
                 return ALL;
         }
         rules |= (uint32_t)(!len && !has_value) << EMPTY;
@@ -429,5 +411,4 @@ static const vidi__rule rules[RULES] = {
     [FRAGMENT] = {"fragment", "keeps fragments that begin with #! or #/", NULL, true, false},
 };
 
-const vidi__profile vidi__profile_crawl = {"crawl", 2, VIDI__OUTPUT_URL, true, rules, RULES, concerns, needed};
-const vidi__profile vidi__profile_crawl_1 = {"crawl", 1, VIDI__OUTPUT_URL, false, rules, RULES_1, concerns, needed};
+const vidi__profile vidi__profile_crawl = {"crawl", 1, VIDI__OUTPUT_URL, rules, RULES, concerns, needed};

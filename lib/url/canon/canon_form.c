@@ -56,57 +56,25 @@ static const vidi__rule whatwg_rules[] = {
 static const vidi__rule host_rules[] = {{"host", "keeps only the host", key_host, false, true}};
 static const vidi__rule site_rules[] = {{"site", "keeps only the registrable domain", key_site, false, true}};
 
-/* The newest version of each profile, then the older ones. Version 1 of whatwg has no rule to switch. */
-enum { NEWEST = 7 };
-static const vidi__profile whatwg = {"whatwg", 2, VIDI__OUTPUT_STANDARD, true, whatwg_rules, 2, NULL, NULL};
-static const vidi__profile none = {"none", 1, VIDI__OUTPUT_BYTES, false, none_rules, 1, NULL, NULL};
-static const vidi__profile host = {"key=host", 2, VIDI__OUTPUT_KEY, true, host_rules, 1, always, NULL};
-static const vidi__profile site = {"key=site", 2, VIDI__OUTPUT_KEY, true, site_rules, 1, always, NULL};
-static const vidi__profile whatwg_1 = {"whatwg", 1, VIDI__OUTPUT_STANDARD, false, whatwg_rules, 1, NULL, NULL};
-static const vidi__profile host_1 = {"key=host", 1, VIDI__OUTPUT_KEY, false, host_rules, 1, always, NULL};
-static const vidi__profile site_1 = {"key=site", 1, VIDI__OUTPUT_KEY, false, site_rules, 1, always, NULL};
+static const vidi__profile whatwg = {"whatwg", 1, VIDI__OUTPUT_STANDARD, whatwg_rules, 2, NULL, NULL};
+static const vidi__profile none = {"none", 1, VIDI__OUTPUT_BYTES, none_rules, 1, NULL, NULL};
+static const vidi__profile host = {"key=host", 1, VIDI__OUTPUT_KEY, host_rules, 1, always, NULL};
+static const vidi__profile site = {"key=site", 1, VIDI__OUTPUT_KEY, site_rules, 1, always, NULL};
 
 static const vidi__profile *const profiles[] = {
-    &whatwg,
-    &none,
-    &vidi__profile_crawl,
-    &vidi__profile_w3lib,
-    &vidi__profile_surt,
-    &host,
-    &site,
-    &whatwg_1,
-    &vidi__profile_crawl_1,
-    &vidi__profile_surt_1,
-    &host_1,
-    &site_1,
+    &whatwg, &none, &vidi__profile_crawl, &vidi__profile_w3lib, &vidi__profile_surt, &host, &site,
 };
 
 /* ---- from text ---- */
 
-/* The version without a name is the newest. */
-static bool is_named(const vidi__profile *profile, vidi_str name, vidi_str version)
+static int check_version(const vidi__profile *profile, vidi_str text, vidi_str version)
 {
     char number[16];
-    if (!vidi__str_is(name, profile->name) || !version.ptr)
-        return vidi__str_is(name, profile->name);
     snprintf(number, sizeof number, "%u", profile->version);
-    return vidi__str_is(version, number);
-}
-
-static int no_profile(vidi_str text, vidi_str name)
-{
-    char known[100];
-    vidi__text list = vidi__text_in(known, sizeof known);
-    for (size_t i = 0; i < VIDI__COUNT(profiles); i++)
-        if (vidi__str_is(name, profiles[i]->name))
-            vidi__text_add(&list, "%s%s/%u", list.len ? " and " : "", profiles[i]->name, profiles[i]->version);
-    if (list.len)
-        return vidi__fail(VIDI_EOPTION, "there is no canonical form \"%.*s\" in this version of vidi, only %s",
-                          VIDI__QUOTE(text), known);
-    return vidi__fail(VIDI_EOPTION,
-                      "there is no canonical form \"%.*s\"; there are none, whatwg, crawl, w3lib, surt, key=host "
-                      "and key=site",
-                      VIDI__QUOTE(name));
+    if (!version.ptr || vidi__str_is(version, number))
+        return VIDI_OK;
+    return vidi__fail(VIDI_EOPTION, "there is no canonical form \"%.*s\" in this version of vidi, only %s/%s",
+                      VIDI__QUOTE(text), profile->name, number);
 }
 
 /* The rules that are on unless they are switched off. */
@@ -126,12 +94,15 @@ static int find_profile(vidi__form *form, vidi_str text)
     if (slash)
         version = (vidi_str){slash + 1, text.len - name.len - 1};
     for (size_t i = 0; i < VIDI__COUNT(profiles) && !form->profile; i++)
-        if (is_named(profiles[i], name, version))
+        if (vidi__str_is(name, profiles[i]->name))
             form->profile = profiles[i];
     if (!form->profile)
-        return no_profile(text, name);
+        return vidi__fail(VIDI_EOPTION,
+                          "there is no canonical form \"%.*s\"; there are none, whatwg, crawl, w3lib, surt, key=host "
+                          "and key=site",
+                          VIDI__QUOTE(name));
     form->rules = default_rules(form->profile);
-    return VIDI_OK;
+    return check_version(form->profile, text, version);
 }
 
 static int no_rule(const vidi__profile *profile, vidi_str name)
@@ -371,7 +342,7 @@ int vidi_canon_rule(size_t index, vidi_canon_info *info)
     vidi_canon_info found = {.size = sizeof found};
     if (!info)
         return vidi__fail(VIDI_EARGUMENT, "the pointer to the rule is NULL");
-    for (size_t i = 0; i < NEWEST; i++) {
+    for (size_t i = 0; i < VIDI__COUNT(profiles); i++) {
         const vidi__profile *profile = profiles[i];
         if (index >= profile->count) {
             index -= profile->count;

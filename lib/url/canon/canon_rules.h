@@ -11,8 +11,8 @@
  *                     |   path_end: '?' if has_query
  *                     path_begin
  *
- * Old versions of a profile stay, because sets that were made with them keep them. A version is never changed: when the
- * output of a profile changes for any input, the profile gets a new version beside the old one.
+ * The output of a released version never changes, because sets that were made with it keep it. A change of any output
+ * is a new version of the profile beside the old one (docs/FORMAT.md, "How a version 2 is added").
  *
  * A form never changes after it was made, so any number of threads may use it. A vidi_canon is a user's handle on one.
  */
@@ -52,7 +52,6 @@ typedef struct vidi__profile {
     const char *name;
     unsigned version;
     vidi__canon_output output;
-    bool raw; /* bytes that are not UTF-8 are percent-encoded as they are; otherwise they become U+FFFD */
     const vidi__rule *rules;
     size_t count;
     bool (*concerns)(const vidi__canon_work *work); /* false: the rules do not apply to this URL; NULL: to no URL */
@@ -79,9 +78,7 @@ struct vidi_canon {
     vidi__form *own;        /* NULL: the form is shared */
 };
 
-extern const vidi__profile vidi__profile_crawl, vidi__profile_crawl_1; /* the newest version, and version 1 */
-extern const vidi__profile vidi__profile_surt, vidi__profile_surt_1;
-extern const vidi__profile vidi__profile_w3lib;
+extern const vidi__profile vidi__profile_crawl, vidi__profile_surt, vidi__profile_w3lib;
 
 /*
  * Adds the canonical form of the input to out, which must be empty: VIDI_OK, VIDI_INVALID or an error. base NULL: none.

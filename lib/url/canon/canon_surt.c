@@ -269,6 +269,4 @@ static const vidi__rule rules[] = {
     [COMMA] = {"comma", "adds a comma after the host: org,example,)/", NULL, true, false},
 };
 
-const vidi__profile vidi__profile_surt = {"surt", 2, VIDI__OUTPUT_KEY, true, rules, VIDI__COUNT(rules), concerns, NULL};
-const vidi__profile vidi__profile_surt_1 = {"surt",   1,   VIDI__OUTPUT_KEY, false, rules, VIDI__COUNT(rules),
-                                            concerns, NULL};
+const vidi__profile vidi__profile_surt = {"surt", 1, VIDI__OUTPUT_KEY, rules, VIDI__COUNT(rules), concerns, NULL};

@@ -153,4 +153,4 @@ static const vidi__rule rules[] = {
     {"w3lib", "sorts and escapes the query and decodes the path, as w3lib and Scrapy do", canonicalize, false, true},
 };
 
-const vidi__profile vidi__profile_w3lib = {"w3lib", 1, VIDI__OUTPUT_URL, true, rules, 1, concerns, needed};
+const vidi__profile vidi__profile_w3lib = {"w3lib", 1, VIDI__OUTPUT_URL, rules, 1, concerns, needed};

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from itertools import islice
 from typing import Any
 
@@ -93,7 +92,7 @@ class State:
     def _check_form(self, form: str) -> None:
         """Refuses a set with another canonical form, in which every URL may be new."""
         with vidi.Set(canon=form) as example:
-            same = _without_version(example.canon, form) == _without_version(self.set.canon, form)
+            same = example.canon == self.set.canon
         if not same:
             raise ValueError(
                 f"{self.path} compares URLs in the canonical form {self.set.canon!r}, but VIDI_CANON asks for "
@@ -184,8 +183,3 @@ def _asked(settings: Settings) -> str:
         "VIDI_LOST": settings.lost,
     }
     return ", ".join(f"{name} = {value!r}" for name, value in asked.items() if value is not None) or "VIDI_PATH"
-
-
-def _without_version(name: str, wanted: str) -> str:
-    """A form's name without its version, unless the one that is wanted has a version."""
-    return name if re.match(r"[^,]*/\d", wanted) else re.sub(r"^([^,/]+)/\d+", r"\1", name)

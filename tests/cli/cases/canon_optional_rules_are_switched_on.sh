@@ -5,4 +5,3 @@ done
 try vidi canon --canon whatwg,+fragment urls
 try vidi canon --canon crawl,+fragment,+www --explain urls
 try vidi canon --canon whatwg,+www urls
-try vidi canon --canon crawl/1,+www urls

@@ -21,7 +21,7 @@ if command -v jq > /dev/null; then
         vidi --invalid $what --json urls 2>&1 > /dev/null | grep '^{' | jq -c '[.read, .new, .seen, .invalid, .canon]'
     done
 else
-    printf '%s\n' '[6,4,2,3,"whatwg/2"]' '[6,2,1,3,"whatwg/2"]' '[2,1,0,1,"whatwg/2"]'
+    printf '%s\n' '[6,4,2,3,"whatwg/1"]' '[6,2,1,3,"whatwg/1"]' '[2,1,0,1,"whatwg/1"]'
 fi
 try vidi --invalid maybe urls
 # An empty host has no key.

@@ -116,7 +116,7 @@ static const story stories[] = {
     {"--max-unpacked", {"--max-unpacked", "50000"}, PAGES("%/behind"), "1", "0", 0},
     {"--agent", {"--agent", "robo"}, REASONS("robots"), "0", "1", 0},
     {"--kind", {"--kind", "hashset"}, META("kind"), "fingerprint", "hashset", 0},
-    {"--canon", {"--canon", "crawl"}, META("canon"), "whatwg/2", "crawl/2", 0},
+    {"--canon", {"--canon", "crawl"}, META("canon"), "whatwg/1", "crawl/1", 0},
     {"--capacity", {"--capacity", "12345"}, META("asked_capacity"), "0", "12345", 0},
 };
 

@@ -133,8 +133,8 @@ class Restored:
         if self.where is None:
             raise ValueError(f"{name}: no stream in the payload")
         first, behind = self.where
-        version, generation, payload = frames.unframe(b"".join(v for _, v in self.parts[first:behind]))
-        self.frame = version, generation, payload[:keep]
+        kind, generation, payload = frames.unframe(b"".join(v for _, v in self.parts[first:behind]))
+        self.frame = kind, generation, payload[:keep]
         if keep:
             self.parts[first:behind] = [[frames.OP_STRING, frames.frame(*self.frame)]]
             self.where = first, first + 1
@@ -153,11 +153,11 @@ class Restored:
 
     def bend_stream(self, rng, other):
         """Damage in the payload of the stream, sealed again."""
-        version, generation, payload = self.frame
+        kind, generation, payload = self.frame
         payload, what = bend(rng, payload, other.frame[2] if isinstance(other, Restored) else b"")
         if rng.random() < 0.05:
-            version = rng.choice((0, 1, 2, 3, 4, 5, 6, 2**32 - 1))
-        strings = pieces_of(rng, frames.frame(version, generation, payload))
+            kind = rng.choice((0, 1, 2, 2**32 - 1)), rng.random() < 0.5
+        strings = pieces_of(rng, frames.frame(kind, generation, payload))
         first, behind = self.where
         parts = [*self.parts[:first], *[[frames.OP_STRING, s] for s in strings], *self.parts[behind:]]
         return frames.close_body(self.module, parts), what
@@ -234,7 +234,7 @@ class Loaded:
         if rng.random() < 0.15:
             commands[at][place_of], what = bend(rng, piece)
             return commands, "raw:" + what, at
-        outer, (version, generation, payload) = self.open(piece)
+        outer, (kind, generation, payload) = self.open(piece)
         what = ""
         if rng.random() < 0.85 or not outer:
             payload, what = bend(rng, payload, self.another(other, at))
@@ -244,8 +244,8 @@ class Loaded:
             outer, more = bend(rng, outer)
             what += "outer:" + more
         if rng.random() < 0.03:
-            version = rng.choice((0, 1, 2, 3, 4, 6))
-        commands[at][place_of] = self.close(outer, frames.frame(version, generation, payload))
+            kind = rng.choice((0, 1, 2, 2**32 - 1)), rng.random() < 0.5
+        commands[at][place_of] = self.close(outer, frames.frame(kind, generation, payload))
         return commands, what, at if "outer" in what else at + 1
 
     def another(self, other, at):

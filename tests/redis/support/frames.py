@@ -9,7 +9,7 @@ import struct
 from .server import built
 
 MAGIC = b"vidi\r\n\x1a\n"
-HEAD, FOOT, PIECE = 64, 32, 5
+HEAD, FOOT = 64, 32
 MODULE_TYPE = 7  # RDB_TYPE_MODULE_2
 OP_END, OP_SIGNED, OP_UNSIGNED, OP_FLOAT, OP_DOUBLE, OP_STRING = range(6)
 
@@ -26,18 +26,18 @@ def seal():
         library.seal_size.restype = ctypes.c_size_t
         library.seal_size.argtypes = [ctypes.c_size_t]
         library.seal_frame.restype = None
-        library.seal_frame.argtypes = [ctypes.c_char_p, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_char_p,
-                                       ctypes.c_size_t]
+        library.seal_frame.argtypes = [ctypes.c_char_p, ctypes.c_uint32, ctypes.c_int, ctypes.c_uint64,
+                                       ctypes.c_char_p, ctypes.c_size_t]
         library.seal_piece_generation.restype = ctypes.c_uint64
         library.seal_piece_generation.argtypes = [ctypes.c_uint64, ctypes.c_uint64]
     return library
 
 
-def frame(version, generation, payload):
-    """A stream or piece with this payload."""
+def frame(kind, generation, payload):
+    """A stream or piece with this payload. kind: (version, True if it is a piece)."""
     payload = bytes(payload)
     out = ctypes.create_string_buffer(seal().seal_size(len(payload)))
-    seal().seal_frame(out, version & 0xffffffff, generation, payload, len(payload))
+    seal().seal_frame(out, kind[0] & 0xffffffff, kind[1], generation, payload, len(payload))
     return out.raw
 
 
@@ -47,23 +47,21 @@ def piece_generation(payload):
 
 
 def unframe(data):
-    """(version, generation, payload) of a stream or piece that is all of the data."""
+    """(kind, generation, payload) of a stream or piece that is all of the data, as frame() takes them."""
     if not data.startswith(MAGIC) or len(data) < HEAD + 8 + FOOT:
         raise ValueError("no frame")
     size, = struct.unpack_from("<Q", data, len(data) - FOOT)
     if seal().seal_size(size) != len(data):
         raise ValueError("not one whole frame")
-    version, = struct.unpack_from("<I", data, 8)
-    generation, = struct.unpack_from("<Q", data, 16)
-    return version, generation, data[HEAD:HEAD + size]
+    version, _, generation, length = struct.unpack_from("<IIQQ", data, 8)
+    return (version, length != 0), generation, data[HEAD:HEAD + size]
 
 
 def split(data):
     """The frames of a file: one stream, or pieces one behind the other, each of which tells its length."""
     found = []
     while data:
-        version, = struct.unpack_from("<I", data, 8)
-        length = struct.unpack_from("<Q", data, 24)[0] if version == PIECE else len(data)
+        length = struct.unpack_from("<Q", data, 24)[0] or len(data)
         found.append(data[:length])
         data = data[length:]
     return found
