@@ -1,15 +1,8 @@
 #include "store/clock.h"
 
-#include <time.h>
+#include "base/clock.h"
 
 #define SECOND UINT64_C(1000000000)
-
-static uint64_t real_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
-}
 
 static void real_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until)
 {
@@ -21,7 +14,7 @@ static void real_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t
     pthread_cond_timedwait(condition, lock, &time);
 }
 
-const vidi__clock vidi__clock_real = {.now = real_now, .wait = real_wait};
+const vidi__clock vidi__clock_real = {.now = vidi__clock_ns, .wait = real_wait};
 const vidi__clock *vidi__clock_now = &vidi__clock_real;
 
 int vidi__clock_condition(pthread_cond_t *condition)

@@ -1,6 +1,7 @@
 /*
  * Pages, links and the truth: see site.h. The server is in server.c.
  */
+#include "common/fnv.h"
 #include "site.h"
 
 #include <stdarg.h>
@@ -12,12 +13,8 @@
 
 static uint64_t hash_of(const char *host, const char *target)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (const char *at = host; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
-    hash *= 0x100000001b3u;
-    for (const char *at = target; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
+    uint64_t hash = fnv_bytes(FNV_START, host, strlen(host) + 1);
+    hash = fnv_bytes(hash, target, strlen(target));
     return hash ^ (hash >> 29);
 }
 
