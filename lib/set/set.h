@@ -236,11 +236,8 @@ static inline bool vidi__is_canonical(const vidi_set *set, vidi_str url)
 typedef int vidi__single_fn(vidi_set *set, vidi_str url, uint64_t *answer);
 int vidi__for_single(vidi_set *set, vidi_str url, vidi__single_fn *fn, uint64_t *answer);
 
-/* The chunk functions of all adds and of all lookups (add.c, lookup.c). */
-vidi__chunk_fn vidi__add_work, vidi__lookup_work;
-
-/* Runs `fn`, which adds a batch with marks, and gives each entry that was not added the mark of the one before it. */
-int vidi__run_marked(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *fn);
+/* The chunk function of all lookups (lookup.c). */
+vidi__chunk_fn vidi__lookup_work;
 
 /* ---- what a set does differently when it lives in a folder ---- */
 

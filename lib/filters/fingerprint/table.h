@@ -4,7 +4,7 @@
  *     hash  | 6 bits: partition | directory: sub-table | rest: a number below the sub-table's range (subtable.h)
  *
  *     partition  a directory of 2^depth entries; several entries may share a sub-table
- *     sub-table  grows by a third when it is full, and splits in two when it would exceed 256 KiB
+ *     sub-table  grows when it is full (`growth` says by how much), and splits in two when it would exceed 256 KiB
  *
  * A small table has one partition, whose directory begins with the first bit of the hash, and no locks: only one thread
  * at a time may use it. Its sub-tables are small, fuller than those of a large one, and grow in smaller steps, since
