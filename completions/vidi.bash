@@ -8,6 +8,8 @@ _vidi_values() {
     dedup:-o | dedup:--output) echo "FILE" ;;
     dedup:--ack) echo "ANY" ;;
     dedup:--like) echo "FOLDER" ;;
+    dedup:--key-from) echo "ANY" ;;
+    dedup:--key-file) echo "ANY" ;;
     dedup:--print) echo "line url canonical verdict" ;;
     dedup:-f | dedup:--field) echo "ANY" ;;
     dedup:-d | dedup:--delimiter) echo "ANY" ;;
@@ -133,11 +135,11 @@ _vidi_values() {
 _vidi_options() {
     case $1 in
     dedup)
-        echo "-s --state -o --output --output-new --ack --wait --accept-damage --like -n --dry-run -D --seen
-            -c --count --print -z --null -f --field -d --delimiter --header --json-key --canon --key
-            --tracking --invalid --capacity --lost --memory --max-line --error --kind --param --epoch --sync
-            --strict --threads --line-buffered --stats --json --progress -q --quiet --color --version
-            -h --help"
+        echo "-s --state -o --output --output-new --ack --wait --accept-damage --like --key-from --key-file
+            -n --dry-run -D --seen -c --count --print -z --null -f --field -d --delimiter --header --json-key
+            --canon --key --tracking --invalid --capacity --lost --memory --max-line --error --kind --param
+            --epoch --sync --strict --threads --line-buffered --stats --json --progress -q --quiet --color
+            --version -h --help"
         ;;
     has)
         echo "-v --invert -q --quiet --print -z --null --max-line -f --field -d --delimiter --header --json-key

@@ -45,6 +45,8 @@ complete -c vidi -n '__vidi_is dedup' -l ack -x -d 'Remember only what the consu
 complete -c vidi -n '__vidi_is dedup' -l wait -d 'Wait while another process has the state locked'
 complete -c vidi -n '__vidi_is dedup' -l accept-damage -d 'Go on although part of the state is damaged'
 complete -c vidi -n '__vidi_is dedup' -l like -x -a '(__fish_complete_directories)' -d 'Copy the settings of another state, to merge them later'
+complete -c vidi -n '__vidi_is dedup' -l key-from -x -d 'Use the secret key of another state, to merge them later'
+complete -c vidi -n '__vidi_is dedup' -l key-file -x -d 'Use the secret key in FILE, to merge states later'
 complete -c vidi -n '__vidi_is dedup' -s n -l dry-run -d 'Print the same output, but remember nothing'
 complete -c vidi -n '__vidi_is dedup' -s D -l seen -d 'Print the repeats instead of the new URLs'
 complete -c vidi -n '__vidi_is dedup' -s c -l count -d 'At the end, print how often each URL appeared'

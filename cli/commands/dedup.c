@@ -203,6 +203,12 @@ static const cli_option options_table[] = {
     {"accept-damage", 0, CLI_FLAG, FIELD(set.accepts), NULL, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS, 0},
     {"like", 0, CLI_TEXT, FIELD(set.like), "STATE2", "Copy the settings of another state, to merge them later",
      "The new state gets the other's kind, size, key and canonical form.", 0},
+    {"key-from", 0, CLI_TEXT, FIELD(set.key_from), "STATE2", "Use the secret key of another state, to merge them later",
+     "States of the same kind, parameters and canonical form can be merged if they were created under one key.", 0},
+    {"key-file", 0, CLI_TEXT, FIELD(set.key_file), "FILE", "Use the secret key in FILE, to merge states later",
+     "FILE has 32 hexadecimal digits, as 'openssl rand -hex 16' prints them. Whoever knows the key can choose which "
+     "pages are lost.",
+     0},
     {"dry-run", 'n', CLI_FLAG, FIELD(set.dry_run), NULL, "Print the same output, but remember nothing",
      "Another process may be writing to the state at the same time.", 0},
     {"seen", 'D', CLI_FLAG, FIELD(seen), NULL, "Print the repeats instead of the new URLs",

@@ -23,15 +23,6 @@ typedef struct listing {
 /* What a visitor returns to end the walk; the library passes it on. */
 enum { NO_URLS = 1, NO_OUTPUT = 2 };
 
-/* The URL of an entry. A line that is not a URL was kept with a NUL before it where it could be taken for a key. */
-static vidi_str url_of(const listing *list, const vidi_entry *entry)
-{
-    vidi_str url = entry->url;
-    bool set_apart = list->keys && url.len > 0 && url.ptr[0] == 0;
-
-    return set_apart ? (vidi_str){url.ptr + 1, url.len - 1} : url;
-}
-
 static void put_json(listing *list, const vidi_entry *entry, const char *hash)
 {
     json_writer json = cli_json_begin(&list->out);
@@ -39,7 +30,7 @@ static void put_json(listing *list, const vidi_entry *entry, const char *hash)
     if (list->options->hashes)
         json_add_string(&json, "hash", hash);
     else
-        cli_json_text(&json, "url", url_of(list, entry));
+        cli_json_text(&json, "url", entry->url);
     json_add_count(&json, "times", entry->times);
     json_close(&json, '}');
 }
@@ -58,8 +49,7 @@ static int put_entry(void *context, const vidi_entry *entry)
     } else if (list->options->hashes) {
         cli_out_text(&list->out, hash);
     } else {
-        vidi_str url = url_of(list, entry);
-        cli_out_bytes(&list->out, url.ptr, url.len);
+        cli_out_bytes(&list->out, entry->url.ptr, entry->url.len);
     }
     cli_out_bytes(&list->out, list->options->null && !list->options->json ? "" : "\n", 1);
     return list->out.error ? NO_OUTPUT : 0;
@@ -73,7 +63,6 @@ static int list_set(listing *list, const vidi_set *set, const char *path)
         return CLI_ERROR;
     if (!(stats.can & VIDI_CAN_ITERATE))
         return cli_state_cannot(path, &stats, VIDI_CAN_ITERATE, "list what it holds");
-    list->keys = strncmp(stats.canon, "surt", 4) == 0 || strncmp(stats.canon, "key=", 4) == 0;
     int result = vidi_iterate(set, put_entry, list);
     if (result == NO_URLS)
         return cli_error("%s is of kind %s, which keeps only hashes of its URLs; list them with --hashes", path,

@@ -159,7 +159,11 @@ enum vidi_sync_policy {
 enum vidi_access_flags {
     VIDI_MANUAL_COMMIT = 1, /* adds and removals count only after vidi_commit */
     VIDI_READ_ONLY = 2,     /* for opening: takes no lock, so any number of readers work beside a writer */
-    VIDI_NO_MAP = 4,        /* with VIDI_READ_ONLY: reads and verifies the whole snapshot instead of mapping it */
+    /*
+     * Maps no file, so that no handler for SIGBUS is installed (vidi_open). With VIDI_READ_ONLY, the whole snapshot is
+     * read and verified instead; a writer keeps no index of a long log, so readers take longer to open the set.
+     */
+    VIDI_NO_MAP = 4,
     /*
      * For opening to write: opens a set although its logs are damaged or missing (without this flag: VIDI_EDAMAGED),
      * and at once writes a snapshot of what is left. vidi_recovered tells what is gone; those URLs are new again.
@@ -229,11 +233,13 @@ typedef struct vidi_options {
     const char *tracking;      /* for crawl: its list, as for vidi_canon_create; NULL: the compiled-in one */
     const char *path;          /* a folder for the set to live in; NULL: in memory */
     const vidi_access *access; /* how this process uses it; NULL: the defaults */
+    const vidi_set
+        *key_from; /* same key, so that sets with the same settings can be merged; without `key` and `like` */
 } vidi_options;
 
 #define VIDI_OPTIONS_INIT                                                                                              \
     {                                                                                                                  \
-        sizeof(vidi_options), NULL, NULL, 0, 0, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL                            \
+        sizeof(vidi_options), NULL, NULL, 0, 0, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL                      \
     }
 
 /*
@@ -262,7 +268,8 @@ VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
  * library installs a handler with the first mapping: from then on the calls that read from this set return VIDI_EIO.
  * (A writer maps files, too, when it indexes a long log; if one of them is truncated, it loses the index only.)
  * SIGBUS for any other reason goes on to the handler that was installed before. A handler that is installed later must
- * pass on what is not its own, and threads that use such a set must not block SIGBUS. VIDI_NO_MAP needs none of this.
+ * pass on what is not its own, and threads that use such a set must not block SIGBUS. With VIDI_NO_MAP nothing is
+ * mapped and no handler is installed.
  */
 VIDI_API int vidi_open(vidi_set **set, const char *path, const vidi_access *access);
 
@@ -413,7 +420,8 @@ enum vidi_merge_flags {
  *
  * The canonical form must always be the same. Sets that keep their URLs (hashset, sorted and list) need only agree on
  * multiset: the URLs of one are inserted into the other, so kind, size, key, hash function, epoch and member may
- * differ. All other sets must agree in each of these, which sets that were created with `like` do.
+ * differ. All other sets must agree in each of these. Sets that are created under one key (vidi_options.key or
+ * key_from) with the same settings do, and so do those created with `like`.
  *
  * A filter that was made for n URLs has a far higher error rate when it holds those of two such filters. If the merge
  * would raise vidi_stats.fp_now to more than twice the error rate that the set was made for, the result is VIDI_ERATE
@@ -429,11 +437,16 @@ enum vidi_merge_flags {
  */
 VIDI_API int vidi_merge(vidi_set *into, const vidi_set *from, unsigned flags);
 
-/* One element that a set lists. url.ptr is NULL for kinds that keep hashes only. */
+enum vidi_entry_flags {
+    VIDI_NOT_A_URL = 1 /* a line that was kept although it is not a URL (VIDI_KEEP_INVALID); url is that line */
+};
+
+/* One element that a set lists. url.ptr is NULL unless the set has VIDI_KEEPS_URLS. */
 typedef struct vidi_entry {
     vidi_str url;     /* in the set's canonical form; good during the call of the visitor */
     uint64_t hash[2]; /* what the kind keeps of the keyed hash: all of it, or, for fingerprint, some bits in hash[1] */
     uint64_t times;   /* how often it was added */
+    uint32_t flags;   /* vidi_entry_flags */
 } vidi_entry;
 
 /* Called for each element; anything but 0 ends the walk, and vidi_iterate returns it: use numbers above 0. */
@@ -468,7 +481,9 @@ enum vidi_capability {
     VIDI_CAN_MERGE = 4,
     VIDI_CAN_ITERATE = 8,
     VIDI_CAN_GROW = 16,
-    VIDI_IS_CONCURRENT = 32
+    VIDI_IS_CONCURRENT = 32,
+    VIDI_STORES_EVERY_ADD = 64, /* also of URLs that were seen: counting, and multiset=on */
+    VIDI_KEEPS_URLS = 128       /* not just hashes or bits: vidi_entry has the URL */
 };
 
 /* How to read fp_now and expected_lost. */
@@ -506,11 +521,11 @@ typedef struct vidi_stats {
                              * what merged sets have brought (vidi_merge) */
     uint64_t answered_new;  /* verdicts of vidi_add in this epoch */
     uint64_t answered_seen; /* … */
-    uint64_t answered_invalid; /* URLs passed to vidi_add that were none; if they are kept, also among new and seen */
+    uint64_t answered_invalid; /* inputs that were not URLs; if they are kept, also among new and seen */
     uint64_t asked;            /* URLs passed to vidi_has in this epoch */
     uint64_t removed;          /* successful vidi_remove */
     uint64_t ambiguous;        /* spatial: questions on which members disagreed, that is false positives found out */
-    uint64_t past_epochs;      /* vidi_epoch_stat knows so many */
+    uint64_t past_epochs;      /* number of finished epochs that vidi_epoch_stat tells about */
     uint64_t lines_touched; /* blocked: cache lines of its arrays that an add or a question touches at most; else 0 */
     char canon[160];        /* the canonical form, as vidi_canon_name gives it: "whatwg/1" */
     /* Of a set in a folder; otherwise 0. */

@@ -34,7 +34,7 @@ vidi__log_id vidi__durable_log_id(const vidi_set *set, uint64_t number, uint64_t
 /* Begins to index the log, if its records have nothing but hashes. What is in it is synced. */
 static void begin_index(vidi_set *set, vidi__open_log *log, const vidi__log_id *id, uint64_t bytes)
 {
-    if (!vidi__epoch_needs_hash_only(&set->now) || set->now.filter->stores_every_add)
+    if (!set->durable->maps || !vidi__epoch_needs_hash_only(&set->now) || set->now.filter->stores_every_add)
         return;
     log->index = vidi__index_begin(&set->memory, set->durable->folder.handle, id);
     if (!log->index)
@@ -304,6 +304,7 @@ int vidi__durable_alloc(vidi_set *set, const vidi_access *access)
     durable->folder.handle = durable->folder.lock.handle = -1;
     durable->recovery.size = sizeof durable->recovery;
     durable->manual = access->flags & VIDI_MANUAL_COMMIT;
+    durable->maps = !(access->flags & VIDI_NO_MAP);
     durable->policy = policy_of(access);
     int code = vidi__manifest_init(&durable->manifest);
     if (code == VIDI_OK && (code = init_locks(durable)) < 0)

@@ -57,6 +57,7 @@ typedef struct vidi__durable {
     vidi__folder folder;
     vidi__log_policy policy;
     bool manual;               /* the caller commits */
+    bool maps;                 /* may map files: not VIDI_NO_MAP */
     bool hash_only;            /* the filter needs hashes alone, so staging area and log hold nothing else */
     _Atomic bool uses_staging; /* adds go through the staging area, and lookups look there too */
     bool frozen;               /* the filter is being written */

@@ -151,7 +151,7 @@ static int list_hashes(void *context, const vidi__u128 *hashes, uint64_t n)
     const listing *self = context;
     for (uint64_t i = 0; i < n; i++) {
         vidi__u128 hash = kept_hash(self->set, hashes[i]);
-        vidi_entry entry = {{NULL, 0}, {hash.lo, hash.hi}, 1};
+        vidi_entry entry = {{NULL, 0}, {hash.lo, hash.hi}, 1, 0};
         int code = self->visitor(self->context, &entry);
         if (code)
             return code;
@@ -167,7 +167,7 @@ int vidi__durable_iterate(const vidi_set *set, vidi_visitor visitor, void *conte
         if (staging->kind[i] != VIDI__OP_ADD)
             continue;
         vidi__u128 hash = staged_hash(set, i);
-        vidi_entry entry = {vidi__staging_url(staging, i), {hash.lo, hash.hi}, 1};
+        vidi_entry entry = {vidi__staging_url(staging, i), {hash.lo, hash.hi}, 1, 0};
         int code = visitor(context, &entry);
         if (code)
             return code;

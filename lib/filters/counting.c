@@ -400,7 +400,7 @@ static int counting_step(vidi__filter *filter, uint64_t budget_ns)
 const vidi__kind vidi__kind_counting = {
     .name = "counting",
     .summary = "Bloom filter of counters, which can delete and count",
-    .can = VIDI_CAN_DELETE | VIDI_CAN_COUNT | VIDI_CAN_MERGE,
+    .can = VIDI_CAN_DELETE | VIDI_CAN_COUNT | VIDI_CAN_MERGE | VIDI_STORES_EVERY_ADD,
     .create = counting_create,
     .destroy = counting_destroy,
     .add = counting_add,

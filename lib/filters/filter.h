@@ -367,6 +367,12 @@ static inline void vidi__tally_add(vidi__tally *tally, vidi__added added)
     tally->lost += added.lost;
 }
 
+/* What vidi_stats.can tells. */
+static inline uint32_t vidi__filter_can(const vidi__filter *filter)
+{
+    return filter->can | (filter->stores_every_add ? (uint32_t)VIDI_STORES_EVERY_ADD : 0);
+}
+
 static inline uint64_t vidi__filter_count(const vidi__filter *filter)
 {
     return atomic_load_explicit(&filter->count, memory_order_relaxed);

@@ -89,6 +89,26 @@ static int keep_invalid(chunk *self, const vidi_set *set, vidi_str line, vidi_st
     return text->error;
 }
 
+bool vidi__is_kept_line(const vidi_set *set, vidi_str *text)
+{
+    if (set->output == VIDI__OUTPUT_BYTES || vidi__is_in_form(set, *text))
+        return false;
+    if (set->output == VIDI__OUTPUT_KEY) {
+        bool kept = text->len && text->ptr[0] == invalid_prefix;
+        if (kept)
+            *text = (vidi_str){text->ptr + 1, text->len - 1};
+        return kept;
+    }
+    char room[2048];
+    vidi__quiet quiet;
+    vidi__buffer out = vidi__buffer_in(room, sizeof room, (vidi__memory *)&set->memory);
+    vidi__quiet_begin(&quiet);
+    int code = vidi__canon_form(set->canon, *text, &out, &(vidi_str){NULL, 0});
+    vidi__quiet_end(&quiet, VIDI_OK);
+    vidi__buffer_free(&out);
+    return code == VIDI_INVALID || code == VIDI__NOT_URL;
+}
+
 static int take_invalid(chunk *self, const vidi_set *set, vidi_str line, vidi_str *form)
 {
     if (set->invalid == VIDI_FAIL_INVALID)

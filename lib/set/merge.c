@@ -28,7 +28,8 @@ static int check_hashes(const vidi_set *into, const vidi_set *from)
 {
     const vidi__epoch *a = &into->now, *b = &from->now;
     if (memcmp(into->key, from->key, sizeof into->key) != 0)
-        return vidi__fail(VIDI_EDIFFERS, "the sets have different keys; create one like the other");
+        return vidi__fail(VIDI_EDIFFERS, "the sets have different keys; create sets that will be merged under one key "
+                                         "(vidi --key-from, --key-file)");
     if (a->number != b->number)
         return vidi__fail(VIDI_EDIFFERS, "one set is in epoch %llu, the other in epoch %llu",
                           (unsigned long long)a->number, (unsigned long long)b->number);

@@ -98,7 +98,7 @@ static int try_params(const vidi__kind *kind, const vidi_plan_request *request, 
     VIDI__TRY(vidi__params_parse(&params, room));
     VIDI__TRY(vidi__positions_item_hash(&params, &config.item_hash));
     VIDI__TRY(vidi__filter_create(&filter, kind, &config));
-    entry->can = filter->can;
+    entry->can = vidi__filter_can(filter);
     entry->fp_meaning = filter->fp_meaning;
     bool feature = !(filter->needs.what & VIDI__NEED_FEATURE) || vidi__url_feature(filter->needs.feature);
     int code = feature ? VIDI_OK : vidi__url_feature_unknown(filter->needs.feature);
@@ -233,7 +233,9 @@ static double cost_of(const vidi_plan_request *want, const vidi_plan_entry *entr
 static int compare(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
-    int more = __builtin_popcount(y->entry.can) - __builtin_popcount(x->entry.can);
+    const uint32_t abilities =
+        ~(uint32_t)(VIDI_STORES_EVERY_ADD | VIDI_KEEPS_URLS); /* these are neither better nor worse */
+    int more = __builtin_popcount(y->entry.can & abilities) - __builtin_popcount(x->entry.can & abilities);
     if (x->cost != y->cost)
         return x->cost < y->cost ? -1 : 1;
     if (more)

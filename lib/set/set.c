@@ -156,6 +156,8 @@ static int take_likeness(vidi_set *set, const vidi_options *options, uint64_t *e
 static int make(vidi_set *set, const vidi_options *options)
 {
     uint64_t epoch = 0;
+    if (options->key_from && (options->key || options->like))
+        return vidi__fail(VIDI_EOPTION, "key_from excludes key and like");
     set->recipe.kind = vidi__kind_at(0);
     set->recipe.headroom = VIDI__HEADROOM;
     if (options->like) {
@@ -165,8 +167,8 @@ static int make(vidi_set *set, const vidi_options *options)
         VIDI__TRY(vidi__canon_create(&canon, &set->memory, options->canon, options->tracking));
         vidi__set_canon(set, canon);
         set->member = options->member;
-        if (options->key)
-            memcpy(set->key, options->key, sizeof set->key);
+        if (options->key || options->key_from)
+            memcpy(set->key, options->key ? options->key : options->key_from->key, sizeof set->key);
         else
             VIDI__TRY(vidi__random(set->key, sizeof set->key));
     }
@@ -228,12 +230,15 @@ typedef struct visit {
     void *context;
 } visit;
 
-/* Passes an entry on, unless it comes from a place that could not be read. */
+/* Passes an entry on, unless it comes from a place that could not be read. A kept line appears as it was given. */
 static int visit_entry(void *context, const vidi_entry *entry)
 {
     const visit *self = context;
     VIDI__TRY(vidi__set_intact(self->set, VIDI_OK));
-    return self->visitor(self->context, entry);
+    vidi_entry whole = *entry;
+    if (whole.url.ptr && vidi__is_kept_line(self->set, &whole.url))
+        whole.flags |= VIDI_NOT_A_URL;
+    return self->visitor(self->context, &whole);
 }
 
 /* The same for kinds that keep URLs but no hashes. */
@@ -242,7 +247,7 @@ static int visit_hashed(void *context, const vidi_entry *entry)
     const visit *self = context;
     const vidi__epoch *epoch = &self->set->now;
     vidi__u128 hash = vidi__hash(epoch->hash, vidi__epoch_key(epoch), entry->url);
-    vidi_entry whole = {entry->url, {hash.lo, hash.hi}, entry->times};
+    vidi_entry whole = {entry->url, {hash.lo, hash.hi}, entry->times, 0};
     return visit_entry(context, &whole);
 }
 
@@ -268,7 +273,7 @@ int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
         code = filter->kind->iterate(filter, visit_hashed, &visit);
     code = vidi__set_intact(set, code);
     if (code == VIDI_OK && set->persistence)
-        code = set->persistence->iterate(set, visitor, context);
+        code = set->persistence->iterate(set, visit_entry, &visit);
     vidi__unlock(set);
     vidi__turn_end(set);
     return code;

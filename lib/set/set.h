@@ -239,6 +239,12 @@ int vidi__for_single(vidi_set *set, vidi_str url, vidi__single_fn *fn, uint64_t 
 /* The chunk function of all lookups (lookup.c). */
 vidi__chunk_fn vidi__lookup_work;
 
+/*
+ * Returns true if this text of the set is a line that was kept although it is not a URL, and takes the mark of such
+ * lines off *text.
+ */
+bool vidi__is_kept_line(const vidi_set *set, vidi_str *text);
+
 /* ---- what a set does differently when it lives in a folder ---- */
 
 /* What an add or removal still waits for when the set's lock has been released. */

@@ -17,7 +17,7 @@ static void of_filter(const vidi__filter *filter, vidi_stats *stats)
     filter->kind->describe(filter, &params);
     filter->kind->hash_names(filter, &hash);
     snprintf(stats->kind, sizeof stats->kind, "%s", filter->kind->name);
-    stats->can = filter->can;
+    stats->can = vidi__filter_can(filter);
     stats->fp_meaning = filter->fp_meaning;
     stats->hash_trust = filter->keyed ? VIDI_HASH_KEYED : VIDI_HASH_TRUSTING;
     stats->stages = own.stages;

@@ -20,7 +20,6 @@ typedef struct copy {
     vidi_visitor visitor; /* copy_url or copy_hash */
     bytes bytes;          /* of each URL its length, a size_t, and its bytes; or the two halves of each hash */
     size_t entries;
-    bool are_keys; /* the canonical form is not a URL but a key: what is not a URL was set apart by a NUL */
 } copy;
 
 static int copy_url(void *context, const vidi_entry *entry)
@@ -29,8 +28,6 @@ static int copy_url(void *context, const vidi_entry *entry)
     vidi_str url = entry->url;
     if (!url.ptr)
         return NO_URLS;
-    if (self->are_keys && url.len > 0 && url.ptr[0] == 0)
-        url = (vidi_str){url.ptr + 1, url.len - 1};
     if (bytes_append(&self->bytes, &url.len, sizeof url.len) || bytes_append(&self->bytes, url.ptr, url.len))
         return NO_MEMORY;
     self->entries++;
@@ -44,17 +41,6 @@ static int copy_hash(void *context, const vidi_entry *entry)
         return NO_MEMORY;
     self->entries++;
     return 0;
-}
-
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
-/* The visitor notices a kind without URLs only at the first entry, and an empty set must give the same error. */
-static bool keeps_hashes_only(const vidi_stats *stats)
-{
-    return strcmp(stats->kind, "fingerprint") == 0 || strstr(stats->params, "inner=fingerprint");
 }
 
 /* A vp_task. */
@@ -71,11 +57,10 @@ static int copy_set(const vidi_set *set, const vidi_access *access, copy *self, 
     if (error < 0)
         return error;
     if (!(stats->can & VIDI_CAN_ITERATE))
-        return list_set(set, self); /* which knows why not */
-    if (self->visitor == copy_url && keeps_hashes_only(stats))
+        return list_set(set, self);                                   /* which knows why not */
+    if (self->visitor == copy_url && !(stats->can & VIDI_KEEPS_URLS)) /* also if the set is empty */
         return NO_URLS;
-    self->are_keys = starts_with(stats->canon, "surt") || starts_with(stats->canon, "key=");
-    bool may_come_twice = strstr(stats->params, "multiset=on") != NULL;
+    bool may_come_twice = stats->can & VIDI_STORES_EVERY_ADD;
     int result =
         may_come_twice ? vp_run_copied(set, access, list_set, self) : vp_run_whole(set, access, list_set, self);
     if (result == VIDI_OK)

@@ -186,7 +186,7 @@ void value_refresh(value *value)
     vidi_stats stats = {.size = sizeof stats};
     if (vidi_stat(value->set, &stats) != VIDI_OK)
         return;
-    value->counts = strcmp(stats.kind, "counting") == 0 || strstr(stats.params, "multiset=on");
+    value->counts = stats.can & VIDI_STORES_EVERY_ADD;
     value->items = value->counts ? stored_adds(&stats, value->merged) : stats.count;
     value->most_items = most_items(&value->settings);
     resume_pieces(value);

@@ -348,6 +348,17 @@ static void removals_are_right(void **state)
     home_end(&at);
 }
 
+/* Nothing is mapped, so no handler for SIGBUS is needed. */
+static void without_mapping_there_is_no_index(void **state)
+{
+    (void)state;
+    home at;
+    build(&at, NULL, VIDI_NO_MAP);
+    assert_int_equal(index_files(at.path).count, 0);
+    answers_like_the_log(at.path);
+    home_end(&at);
+}
+
 static void a_multiset_has_no_index(void **state)
 {
     (void)state;
@@ -631,6 +642,7 @@ int main(int argc, char **argv)
     test_add("a snapshot removes the index", a_snapshot_removes_the_index, NULL);
     test_add("removals are right", removals_are_right, NULL);
     test_add("a multiset has no index", a_multiset_has_no_index, NULL);
+    test_add("without mapping there is no index", without_mapping_there_is_no_index, NULL);
     test_add("damage costs no answer", damage_costs_no_answer, NULL);
     test_add("files that are not there cost no answer", files_that_are_not_there_cost_no_answer, NULL);
     test_add("a file that shrinks costs no answer", a_file_that_shrinks_costs_no_answer, NULL);

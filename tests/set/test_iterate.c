@@ -146,6 +146,40 @@ static void the_visitor_may_ask(void **state)
     vidi_close(set);
 }
 
+/* Counts the entries that are URLs, and checks that the only other one is the line as it was given. */
+static int tell_lines(void *context, const vidi_entry *entry)
+{
+    unsigned *counts = context;
+    bool is_line = entry->flags & VIDI_NOT_A_URL;
+    counts[is_line]++;
+    if (is_line)
+        check(entry->url.len == 8 && memcmp(entry->url.ptr, "not a \0!", 8) == 0, "another line");
+    return 0;
+}
+
+static void kept_lines_are_told_from_urls(void **state)
+{
+    static const char *const forms[] = {"whatwg", "crawl", "w3lib", "surt", "key=host", "none"};
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        vidi_options options = VIDI_OPTIONS_INIT;
+        vidi_set *set = NULL;
+        unsigned counts[2] = {0};
+        options.kind = "hashset";
+        options.canon = forms[i];
+        assert_int_equal(vidi_create(&set, &options), VIDI_OK);
+        assert_true(test_stat(set).can & VIDI_KEEPS_URLS);
+        assert_int_equal(vidi_add(set, test_str("http://a.example/?b=\xfc&a")), VIDI_NEW);
+        assert_int_equal(vidi_add(set, test_str("http://b.example/")), VIDI_NEW);
+        assert_int_equal(vidi_add(set, (vidi_str){"not a \0!", 8}), VIDI_NEW);
+        assert_int_equal(vidi_iterate(set, tell_lines, counts), VIDI_OK);
+        bool takes_any = strcmp(forms[i], "none") == 0;
+        check(counts[0] == (takes_any ? 3 : 2) && counts[1] == !takes_any, "%s: %u URLs, %u lines", forms[i], counts[0],
+              counts[1]);
+        vidi_close(set);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_add_cases("each element is listed once", each_element_is_listed_once, can_iterate);
@@ -153,5 +187,6 @@ int main(int argc, char **argv)
     test_add_cases("the visitor ends the walk", the_visitor_ends_the_walk, can_iterate);
     test_add_cases("an empty set lists nothing", an_empty_set_lists_nothing, can_iterate);
     test_add_cases("the visitor may ask", the_visitor_may_ask, can_iterate);
+    test_add("kept lines are told from URLs", kept_lines_are_told_from_urls, NULL);
     return test_run("iterate", argc, argv);
 }

@@ -5,6 +5,7 @@
  */
 #include "pipeline/options/set_options.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -35,6 +36,19 @@ static int check_like(const cli_set_options *options)
     return CLI_OK;
 }
 
+static int check_key(const cli_set_options *options)
+{
+    const char *name = options->key_file ? "--key-file" : "--key-from";
+
+    if (!options->key_file && !options->key_from)
+        return CLI_OK;
+    if (!options->state)
+        return cli_error("%s needs --state, the state to create", name);
+    if (options->like || (options->key_file && options->key_from))
+        return cli_error("--like, --key-file and --key-from exclude each other: each decides the key");
+    return CLI_OK;
+}
+
 static int check(const cli_set_options *options)
 {
     if (options->epoch && strcmp(options->epoch, "new") != 0)
@@ -53,7 +67,7 @@ static int check(const cli_set_options *options)
         return cli_error("--count and --state exclude each other: a state does not keep lines");
     if (options->key && options->canon)
         return cli_error("--key and --canon exclude each other: --key host is --canon key=host");
-    return check_like(options);
+    return check_key(options) == CLI_OK ? check_like(options) : CLI_ERROR;
 }
 
 /* ---- values of options ---- */
@@ -152,8 +166,8 @@ static int counts_exactly(const vidi_set *set)
 
     if (error < 0)
         return cli_library_error(error);
-    if (!(stats.can & VIDI_CAN_COUNT) || !(stats.can & VIDI_CAN_ITERATE) || stats.fp_now > 0 ||
-        strcmp(stats.kind, "fingerprint") == 0 || !strstr(stats.params, "multiset=on"))
+    const uint32_t needs = VIDI_CAN_COUNT | VIDI_CAN_ITERATE | VIDI_KEEPS_URLS | VIDI_STORES_EVERY_ADD;
+    if ((stats.can & needs) != needs || stats.fp_now > 0)
         return cli_error("--count needs a set that keeps every URL and counts: leave out --kind, or give --kind "
                          "hashset --param multiset=on");
     return CLI_OK;
@@ -178,20 +192,53 @@ int cli_set_describe(const cli_set_options *options, const char *tracking, vidi_
     return plan(options, set, access, chosen);
 }
 
+/* What a new set takes from elsewhere. */
+typedef struct cli_models {
+    vidi_set *like, *key_from; /* NULL: not given */
+    bool has_key;
+    unsigned char key[VIDI_KEY_BYTES];
+} cli_models;
+
+static const cli_models nothing;
+
+/* Reads a key: 32 hexadecimal digits, with a line feed after them or not. */
+static int read_key(const char *path, unsigned char key[VIDI_KEY_BYTES])
+{
+    char text[2 * VIDI_KEY_BYTES + 2];
+    FILE *file = fopen(path, "re");
+
+    if (!file)
+        return cli_error("cannot read %s: %s", path, strerror(errno));
+    size_t size = fread(text, 1, sizeof text, file);
+    fclose(file);
+    bool good = size == 2 * VIDI_KEY_BYTES || (size == 2 * VIDI_KEY_BYTES + 1 && text[size - 1] == '\n');
+    for (size_t i = 0; good && i < VIDI_KEY_BYTES; i++) {
+        char digits[3] = {text[2 * i], text[2 * i + 1], 0};
+        good = isxdigit((unsigned char)digits[0]) && isxdigit((unsigned char)digits[1]);
+        key[i] = (unsigned char)strtoul(digits, NULL, 16);
+    }
+    return good ? CLI_OK
+                : cli_error("%s is not a key: it must have %d hexadecimal digits, as 'openssl rand -hex %d' prints",
+                            path, 2 * VIDI_KEY_BYTES, VIDI_KEY_BYTES);
+}
+
 /*
  * CLI_OK, CLI_ERROR with a message, or CLI_GO_ON if another process is making a state at that path (*error is
  * VIDI_EBUSY) or has made one (VIDI_EEXIST).
  */
-static int create(cli_sets *sets, const cli_set_options *options, const char *path, const vidi_set *like, int *error)
+static int create(cli_sets *sets, const cli_set_options *options, const char *path, const cli_models *models,
+                  int *error)
 {
     vidi_options set = VIDI_OPTIONS_INIT;
     vidi_access access = VIDI_ACCESS_INIT;
     vidi_plan_entry chosen;
 
-    if (cli_set_describe(options, like ? NULL : sets->tracking, &set, &access, &chosen) != CLI_OK)
+    if (cli_set_describe(options, models->like ? NULL : sets->tracking, &set, &access, &chosen) != CLI_OK)
         return CLI_ERROR;
     set.path = path;
-    set.like = like;
+    set.like = models->like;
+    set.key = models->has_key ? models->key : NULL;
+    set.key_from = models->key_from;
     set.access = &access;
     *error = vidi_create(&sets->set, &set);
     if (*error == VIDI_EBUSY || *error == VIDI_EEXIST)
@@ -241,12 +288,17 @@ int cli_set_check(const vidi_set *state, const cli_set_options *options, const c
 
 static int create_state(cli_sets *sets, const cli_set_options *options, int *error)
 {
-    vidi_set *like = NULL;
-    int status = options->like ? cli_state_ask(&like, options->like, NULL) : CLI_OK;
+    cli_models models = {.has_key = options->key_file != NULL};
+    int status = models.has_key ? read_key(options->key_file, models.key) : CLI_OK;
 
+    if (status == CLI_OK && options->like)
+        status = cli_state_ask(&models.like, options->like, NULL);
+    if (status == CLI_OK && options->key_from)
+        status = cli_state_ask(&models.key_from, options->key_from, NULL);
     if (status == CLI_OK)
-        status = create(sets, options, options->state, like, error);
-    vidi_close(like);
+        status = create(sets, options, options->state, &models, error);
+    vidi_close(models.like);
+    vidi_close(models.key_from);
     return status;
 }
 
@@ -353,7 +405,7 @@ static int open_dry(cli_sets *sets, const cli_set_options *options)
     bool vacant = is_vacant(options->state);
     int error = vidi_open(&sets->also, options->state, &reading);
     if (error == VIDI_EABSENT)
-        return vacant ? create(sets, options, NULL, NULL, &error) : not_vacant(options->state);
+        return vacant ? create(sets, options, NULL, &nothing, &error) : not_vacant(options->state);
     if (error < 0)
         return cli_state_error(options->state, error);
     cli_state_warn_of_damage(sets->also, options->state);
@@ -376,7 +428,7 @@ int cli_sets_open(cli_sets *sets, const cli_set_options *options)
     if (check(options) != CLI_OK || cli_tracking_read(options->tracking, &sets->tracking) != CLI_OK)
         return CLI_ERROR;
     if (!options->state)
-        return create(sets, options, NULL, NULL, &(int){0});
+        return create(sets, options, NULL, &nothing, &(int){0});
     if (cli_state_check_folder(options->state) != CLI_OK)
         return CLI_ERROR;
     return options->dry_run ? open_dry(sets, options) : open_state(sets, options);

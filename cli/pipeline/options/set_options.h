@@ -8,7 +8,7 @@
 #include "cli.h"
 
 typedef struct cli_set_options {
-    const char *state, *like;
+    const char *state, *like, *key_file, *key_from;
     const char *kind;
     char *params;
     uint64_t capacity, memory;

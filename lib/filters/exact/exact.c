@@ -223,7 +223,7 @@ int vidi__exact_iterate(const vidi__filter *filter, vidi_visitor visitor, void *
     vidi__pool_cursor cursor = {0};
     for (const vidi__pool_record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
         vidi__part url = vidi__exact_part(exact, record);
-        vidi_entry entry = {url.str, {url.hash.lo, url.hash.hi}, vidi__exact_record_times(exact, record)};
+        vidi_entry entry = {url.str, {url.hash.lo, url.hash.hi}, vidi__exact_record_times(exact, record), 0};
         int answer = visitor(context, &entry);
         if (answer)
             return answer;

@@ -85,7 +85,7 @@ int vidi__exact_too_often(void);
 
 /* The part of a kind's table that all exact kinds share. */
 #define VIDI__EXACT_KIND                                                                                               \
-    .can = VIDI_CAN_DELETE | VIDI_CAN_COUNT | VIDI_CAN_MERGE | VIDI_CAN_ITERATE | VIDI_CAN_GROW,                       \
+    .can = VIDI_CAN_DELETE | VIDI_CAN_COUNT | VIDI_CAN_MERGE | VIDI_CAN_ITERATE | VIDI_CAN_GROW | VIDI_KEEPS_URLS,     \
     .destroy = vidi__exact_destroy, .has = vidi__exact_has, .remove = vidi__exact_remove, .times = vidi__exact_times,  \
     .merge = vidi__exact_merge, .merge_urls = vidi__exact_merge_urls, .iterate = vidi__exact_iterate,                  \
     .save = vidi__exact_save, .save_run = vidi__exact_save_run, .load_run = vidi__exact_load_run,                      \

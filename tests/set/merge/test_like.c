@@ -283,6 +283,30 @@ static bool is_for_all(const test_case *which)
     return !(which->params && strstr(which->params, "functions"));
 }
 
+static void sets_with_one_key_merge(void **state)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_set *first = NULL, *second = NULL, *other = NULL;
+    (void)state;
+    assert_int_equal(vidi_create(&first, &options), VIDI_OK);
+    assert_int_equal(vidi_create(&other, &options), VIDI_OK);
+    options.key_from = first;
+    assert_int_equal(vidi_create(&second, &options), VIDI_OK);
+    assert_int_equal(vidi_add(second, test_str("http://a.example/")), VIDI_NEW);
+    assert_int_equal(vidi_merge(first, second, 0), VIDI_OK);
+    assert_int_equal(vidi_has(first, test_str("http://a.example/")), VIDI_SEEN);
+    assert_int_equal(vidi_merge(other, second, 0), VIDI_EDIFFERS);
+    check(strstr(vidi_message(), "under one key") != NULL, "%s", vidi_message());
+    vidi_close(second);
+    options.like = first;
+    assert_int_equal(vidi_create(&second, &options), VIDI_EOPTION);
+    options.like = NULL;
+    options.key = (const unsigned char *)"0123456789abcdef";
+    assert_int_equal(vidi_create(&second, &options), VIDI_EOPTION);
+    vidi_close(first);
+    vidi_close(other);
+}
+
 int main(int argc, char **argv)
 {
     static const char *const hashes[] = {"k=2,M=1.0", "k=2,M=1.0,hash=xxh3", "k=2,M=1.0,hash=jenkins,mode=salted",
@@ -303,6 +327,7 @@ int main(int argc, char **argv)
         snprintf(promise, sizeof promise, "members have salts of their own: %s %s", inner, params);
         test_add(promise, members_have_salts_of_their_own, &assemblies[i]);
     }
+    test_add("sets with one key merge", sets_with_one_key_merge, NULL);
     test_add("decisions follow the table", decisions_follow_the_table, NULL);
     return test_run("like", argc, argv);
 }
