@@ -19,7 +19,7 @@
  * try to have it alone first (vidi__latch_try_alone). That would be bad for threads that could work in parallel: hence
  * the latch remembers that two have met, and refuses the next VIDI__LATCH_REFUSALS attempts.
  *
- * Even locked instructions cost something: nothing behind one starts before it is done, so a thread that makes many
+ * Even locked instructions cost something: nothing after one starts before it is done, so a thread that makes many
  * short calls waits for memory in each of them. Therefore a latch that one thread has had alone VIDI__LATCH_STREAK
  * times in a row is lent to that thread. It then stays taken between the calls (ALONE and LENT), and its borrower goes
  * in and out with plain stores. Another thread that finds the latch lent recalls it:

@@ -4,7 +4,7 @@
  *
  *     pieces  | 0 | 1 | 2 | 3 | …       those that nobody has written to share one piece of zeros, which is only read
  *
- * Not safe for threads: who touches a piece must be alone.
+ * Not safe for threads: while one of them writes to a piece, no other may use the array.
  */
 #ifndef VIDI_BASE_LAZY_H
 #define VIDI_BASE_LAZY_H
@@ -72,7 +72,7 @@ static inline uint64_t *vidi__lazy_at(const vidi__lazy *lazy, uint64_t word)
     return &lazy->pieces[word >> lazy->shift][word & ((UINT64_C(1) << lazy->shift) - 1)];
 }
 
-/* How many words from this one on lie behind each other. */
+/* How many words from this one on are contiguous. */
 static inline uint64_t vidi__lazy_span(const vidi__lazy *lazy, uint64_t word)
 {
     uint64_t size = UINT64_C(1) << lazy->shift, left = lazy->words - word, here = size - (word & (size - 1));

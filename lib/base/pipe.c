@@ -11,7 +11,7 @@
 
 /*
  * Blocks are handed over whole: the writer fills number `written`, the reader empties number `taken`, and the mutex
- * guards these two numbers and everything behind them.
+ * guards these two numbers and everything that they count.
  */
 typedef struct channel {
     vidi__writer writer;

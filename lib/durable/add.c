@@ -239,7 +239,7 @@ static int check_length(const vidi_set *set, const vidi_str *urls, size_t n)
     return VIDI_OK;
 }
 
-/* What cannot be logged is refused before it is staged: it could never be committed, and nothing behind it could. */
+/* What cannot be logged is refused before it is staged: it could never be committed, and nothing after it could. */
 int vidi__durable_add(vidi_set *set, const vidi__work *work, vidi__pending *pending)
 {
     VIDI__TRY(vidi__durable_state(set));

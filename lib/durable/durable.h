@@ -154,8 +154,8 @@ void vidi__durable_hash(const vidi_set *set, const vidi__work *work, vidi__u128 
 vidi__u128 vidi__durable_url_hash(const vidi__epoch *epoch, vidi_str url);
 
 /*
- * Applies operations of one sort to the filter. Removing a URL that is not there is not an error. On an error each
- * operation is done, or its verdict is VIDI_UNTRIED and the filter is as if it had not been tried.
+ * Applies operations of one sort to the filter. Removing a URL that is not there is not an error. After an error,
+ * operations that were not done have the verdict VIDI_UNTRIED and left no trace in the filter; all others are done.
  */
 int vidi__durable_operate(vidi_set *set, vidi__operation operation, const vidi__work *work, vidi__tally *tally);
 
@@ -164,7 +164,7 @@ int vidi__durable_operate(vidi_set *set, vidi__operation operation, const vidi__
  * stays.
  */
 int vidi__durable_apply(vidi_set *set, uint64_t to);
-/* The same where that is no failure: what the filter has no memory for stays staged. */
+/* The same, but running out of memory is no error: operations that the filter has no memory for stay staged. */
 void vidi__durable_try_apply(vidi_set *set, uint64_t to);
 /* Writes the operations before number `to` that are not in the log to the log. Exclusive lock. */
 int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position);
@@ -243,7 +243,7 @@ typedef struct vidi__replay {
 } vidi__replay;
 
 void vidi__replay_begin(vidi__replay *self, vidi_set *set);
-/* Goes on behind the stretches of these segments, whose hashes need not be replayed. */
+/* Goes on after the stretches of these segments, whose hashes need not be replayed. */
 int vidi__replay_resume(vidi__replay *self, struct vidi__segment *const *segments, size_t count);
 /* A vidi__log_visit: applies a record to the filter, or, if that is mapped, stages it. context is the vidi__replay. */
 int vidi__replay_record(void *context, uint32_t type, vidi_str payload);

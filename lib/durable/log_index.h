@@ -1,6 +1,6 @@
 /*
  * The index beside a log: segments (store/segment.h), each with the hashes that a stretch of the log adds. A reader
- * that maps the snapshot opens them instead of reading those stretches, and reads only what the log has behind the last
+ * that maps the snapshot opens them instead of reading those stretches, and reads only what the log has after the last
  * one. So it opens as fast with a long log as with a short one.
  *
  *     log       |head|--------------------------- records -----------------------------|

@@ -11,7 +11,7 @@ static uint64_t room_of(uint64_t m)
     return vidi__bitmap_bytes(m) / 8;
 }
 
-/* How many words from this one on lie behind each other. */
+/* How many words from this one on are contiguous. */
 static uint64_t span_of(const vidi__bitmap *bitmap, uint64_t word)
 {
     return bitmap->words ? vidi__bitmap_words(bitmap->m) - word : vidi__lazy_span(&bitmap->lazy, word);
@@ -84,7 +84,7 @@ int vidi__bitmap_save(const vidi__bitmap *bitmap, vidi__writer *writer)
     return VIDI_OK;
 }
 
-/* Words from this one on that lie behind each other in both arrays. */
+/* How many words from this one on are contiguous in both arrays. */
 static uint64_t span_of_both(const vidi__bitmap *a, const vidi__bitmap *b, uint64_t word)
 {
     uint64_t one = span_of(a, word), other = span_of(b, word);

@@ -35,7 +35,7 @@ _Static_assert(WAVE_PLACES >= VIDI__K_MAX, "a wave holds at least one URL");
 
 /* In a half-full filter, three quarters of the URLs that it does not have fail at one of their first two places. */
 #define FIRST_PLACES 2
-/* Places that a lookup of one hash tests before it branches: a branch behind each would go either way. */
+/* Places that a lookup of one hash tests before it branches: a branch after each would go either way. */
 #define TOGETHER 4
 
 typedef struct lock_line {

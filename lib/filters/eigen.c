@@ -9,7 +9,7 @@
  *     g, the parameter; the functions are next to the URL parser:
  *     labels  first characters of the host's labels between www and the top-level domain (the paper's table 1). All
  *             URLs of a site have the same feature, so it adds nothing where the paper promises most: deep in one site.
- *     tail    everything behind the last '/' of the path: what differs between the pages of a list. The default.
+ *     tail    everything after the last '/' of the path: what differs between the pages of a list. The default.
  *     ends    the last two characters of every segment, query name, query value and fragment.
  *
  * Where the paper contradicts itself: its regions {1..m1} and {m1..m} share bit m1 (ours share none). Its addElementNew

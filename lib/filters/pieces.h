@@ -23,7 +23,7 @@
 /* Bits for the number of a part: up to 16 members, 32 arrays or layers, 1024 stages. */
 enum { VIDI__MEMBER_BITS = 4, VIDI__ARRAY_BITS = 5, VIDI__STAGE_BITS = 10 };
 
-/* The position behind the last one: everything was written. */
+/* The position after the last one: everything was written. */
 static inline uint64_t vidi__run_end(const vidi__run_out *run)
 {
     return UINT64_C(1) << run->bits;
@@ -37,7 +37,7 @@ static inline bool vidi__run_ended(const vidi__run_out *run)
 /* Takes the number of the part from the position; what is left is the run of that part. */
 vidi__run_out vidi__run_part(const vidi__run_out *run, unsigned part_bits, uint64_t *part);
 
-/* Moves the run behind that of its part number `part` of `parts`. */
+/* Moves the run after that of its part number `part` of `parts`. */
 void vidi__run_part_done(vidi__run_out *run, const vidi__run_out *inner, uint64_t part, uint64_t parts);
 
 /* The error for a position that no run ends at. */

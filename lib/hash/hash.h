@@ -41,7 +41,7 @@ typedef struct vidi__hash_fn {
     vidi__u128 (*one)(const vidi__hash_key *key, vidi_str str); /* of one piece; never NULL */
     vidi__hash_batch_fn *batch;                                 /* never NULL */
     /*
-     * Hashes one string behind each of n salts of 24 bytes, and returns the lower halves. NULL if there is no faster
+     * Hashes one string after each of n salts of 24 bytes, and returns the lower halves. NULL if there is no faster
      * way.
      */
     void (*salted)(const unsigned char (*salts)[VIDI__SALT_BYTES], size_t n, vidi_str str, uint64_t *values);

@@ -68,7 +68,7 @@ static vidi__u128 hash(const vidi__hash_key *key, const vidi_str *pieces, size_t
 VIDI__HASH_ONE_BY_ONE(hash)
 
 /*
- * Hashes one string behind several salts. A salt is exactly two blocks, so all lanes take the string's blocks at the
+ * Hashes one string after several salts. A salt is exactly two blocks, so all lanes take the string's blocks at the
  * same time. Up to three vectors at once keep the processor busy; unused lanes repeat the last salt.
  */
 enum { LANES = 4, VECTORS = 3, TOGETHER = LANES * VECTORS };

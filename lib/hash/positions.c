@@ -16,9 +16,9 @@
 
 #include <stddef.h>
 
-vidi__seed vidi__seed_child(const vidi__seed *seed, const char *role, uint64_t index, uint64_t of)
+vidi__seed vidi__seed_child(const vidi__seed *seed, const char *role, uint64_t index, uint64_t count)
 {
-    vidi__seed child = {.turn = seed->turn * of + index};
+    vidi__seed child = {.turn = seed->turn * count + index};
     vidi__derive_key(child.key, seed->key, role, index);
     return child;
 }

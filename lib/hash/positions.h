@@ -36,9 +36,10 @@ typedef struct vidi__seed {
 } vidi__seed;
 
 /*
- * The seed of child number `index` of `of`: a member of a spatial filter, a stage of a scalable one, a region of eigen.
+ * The seed of child number `index` of `count`: a member of a spatial filter, a stage of a scalable one, a region of
+ * eigen.
  */
-vidi__seed vidi__seed_child(const vidi__seed *seed, const char *role, uint64_t index, uint64_t of);
+vidi__seed vidi__seed_child(const vidi__seed *seed, const char *role, uint64_t index, uint64_t count);
 
 typedef enum vidi__mode { VIDI__DERIVED, VIDI__SALTED, VIDI__DIFFERENT } vidi__mode;
 
@@ -48,7 +49,7 @@ typedef struct vidi__positions {
     bool suffix; /* salted: the salt comes after the URL */
     bool narrow; /* some function has only 32 bits */
     uint64_t tweak[2];
-    /* Mode derived uses the first function and nothing behind it (vidi__positions_keep); salted, the first function. */
+    /* Mode derived uses the first function and nothing after it (vidi__positions_keep); salted, the first function. */
     const vidi__hash_fn *functions[VIDI__K_MAX];
     unsigned char salts[VIDI__K_MAX][VIDI__SALT_BYTES];
     vidi__hash_key key;

@@ -18,7 +18,7 @@ static inline uint64_t vidi__rotl64(uint64_t x, unsigned by)
     return (x << by) | (x >> (64 - by));
 }
 
-/* The bytes of a string behind its last whole word of 8, as a number. */
+/* The bytes of a string after its last whole word of 8, as a number. */
 static inline __attribute__((always_inline)) uint64_t vidi__sip_last_bytes(const unsigned char *at, uint64_t len)
 {
     uint64_t left = len % 8, word = 0;

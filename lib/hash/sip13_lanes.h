@@ -9,7 +9,7 @@
  *            counting sort, longest first), and neighbours share a group. Strings that are too long for `words`, and
  *            the few that are much longer than the next, are hashed one by one.
  *   lay out  The strings are rows in memory, the rounds want columns: blocks of LANES rows are read, transposed and
- *            left in `words`. Nothing past a string's end is read. The word behind the last whole one gets the string's
+ *            left in `words`. Nothing past a string's end is read. The word after the last whole one gets the string's
  *            last 0 to 7 bytes and its length, as SipHash has it; words beyond are zero.
  *
  *                       words[0]   words[1]   words[2]   words[3]
@@ -27,7 +27,7 @@
  *   reaches(len, now)         lanes whose string has the word number `now` or ends in it
  *   pick(which, a, b)         a in those lanes, b in the others
  *   whole_block(w, at, i)     w[0] .. w[LANES - 1] = words i .. i + LANES - 1 of strings that have them all
- *   ragged_block(w, at, len, i)   the same, with zeros behind the end of a string
+ *   ragged_block(w, at, len, i)   the same, with zeros after the end of a string
  *   ends(w, at, len)          writes the word that has the last bytes and the length
  *   put(out, lo, hi)          LANES hashes
  */

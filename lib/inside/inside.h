@@ -32,7 +32,7 @@ int vidi__inside_fail(int code, const char *sentence);
 unsigned vidi__inside_hash_bits(vidi_str name);
 
 /*
- * Hashes n strings, each behind the salt, which may be empty. Functions without a key ignore it, and functions of 32
+ * Hashes n strings, each after the salt, which may be empty. Functions without a key ignore it, and functions of 32
  * bits leave the rest of the value zero.
  */
 int vidi__inside_hash(const char *name, const unsigned char key[VIDI_KEY_BYTES], vidi_str salt, const vidi_str *strs,
@@ -66,9 +66,9 @@ typedef struct vidi__inside_seed {
     uint64_t turn; /* which combination of functions mode=different takes */
 } vidi__inside_seed;
 
-/* The seed of an epoch's filter, in a set with this key; and that of member `index` of `of` in a spatial filter. */
+/* The seed of an epoch's filter, in a set with this key; and that of member `index` of `count` in a spatial filter. */
 vidi__inside_seed vidi__inside_epoch_seed(const unsigned char key[VIDI_KEY_BYTES], uint64_t epoch);
-vidi__inside_seed vidi__inside_member_seed(const vidi__inside_seed *seed, uint64_t index, uint64_t of);
+vidi__inside_seed vidi__inside_member_seed(const vidi__inside_seed *seed, uint64_t index, uint64_t count);
 
 /* The filter of kind `classic` with these parameters: its hash functions and its bits. mode=derived is refused. */
 typedef struct vidi__inside_bloom vidi__inside_bloom;

@@ -45,9 +45,9 @@ vidi__inside_seed vidi__inside_epoch_seed(const unsigned char key[VIDI_KEY_BYTES
 }
 
 /* As lib/filters/spatial.c derives it. */
-vidi__inside_seed vidi__inside_member_seed(const vidi__inside_seed *seed, uint64_t index, uint64_t of)
+vidi__inside_seed vidi__inside_member_seed(const vidi__inside_seed *seed, uint64_t index, uint64_t count)
 {
-    vidi__seed parent = from_door(seed), member = vidi__seed_child(&parent, "member", index, of);
+    vidi__seed parent = from_door(seed), member = vidi__seed_child(&parent, "member", index, count);
     return to_door(&member);
 }
 

@@ -10,7 +10,8 @@
  *
  * Hashes are summed under a key that is derived from the set's. URLs are summed under a fixed key, so that sets of
  * different keys can be compared. Somebody who chooses the URLs then knows the function; eight lanes make it expensive
- * to find two lists of URLs with the same sum. Even who has them gains only two sets that differ and do not look it.
+ * to find two lists of URLs with the same sum. An attacker with two such lists gains nothing but two different sets
+ * with equal digests.
  *
  * A kind that cannot list its elements, such as a Bloom filter, has the digest of its arrays, as it writes them to a
  * stream: the same adds in the same order give the same bits. Blocks of 4 KiB are hashed one after the other, each

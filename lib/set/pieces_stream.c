@@ -1,5 +1,5 @@
 /*
- * A stream that holds a set in pieces, one behind the other (pieces.c), for vidi_read.
+ * A stream that holds a set in pieces, one after the other (pieces.c), for vidi_read.
  *
  * Each piece says its length in its head. That is believed as far as the stream can hold it; if nobody knows how long
  * the stream is, memory for a piece grows with the bytes that have come. A piece is taken when all of it is there.

@@ -18,7 +18,7 @@
 #define CACHED 1048576 /* smaller sets lie in the processor's cache, and saving more memory gains nothing */
 #define MESSAGE_ROOM 512
 
-/* Size of vidi_plan_entry in version 0.1. Programs rely on it by passing entry_size 0: new fields go behind `can`. */
+/* Size of vidi_plan_entry in version 0.1. Programs rely on it by passing entry_size 0: new fields go after `can`. */
 #define ENTRY_SIZE 592
 
 _Static_assert(offsetof(vidi_plan_entry, can) + sizeof(uint32_t) == ENTRY_SIZE,

@@ -391,7 +391,7 @@ static int check_end(vidi_source source, void *context)
     char more;
     int64_t got = source(context, &more, 1);
     if (got < 0)
-        return vidi__fail(VIDI_EIO, "the source failed behind the end of the stream");
+        return vidi__fail(VIDI_EIO, "the source failed after the end of the stream");
     return got ? vidi__damaged("there is unexpected data at the end") : VIDI_OK;
 }
 

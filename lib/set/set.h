@@ -72,7 +72,7 @@ static inline double vidi__epoch_lost(const vidi__epoch *epoch)
     return lost;
 }
 
-/* Only for who is alone with the set. */
+/* The caller holds the lock exclusively, or is the only one that has the set. */
 static inline void vidi__epoch_set_lost(vidi__epoch *epoch, double lost)
 {
     uint64_t bits;
@@ -178,7 +178,7 @@ static inline bool vidi__epoch_needs_hash_only(const vidi__epoch *epoch)
     return epoch->filter->needs.what == VIDI__NEED_HASH;
 }
 
-/* Items of a group of URLs, and the memory behind their segments and features (items.c). */
+/* Items of a group of URLs, and the memory of their segments and features (items.c). */
 typedef struct vidi__items {
     vidi__item list[VIDI__GROUP];
     vidi__memory *memory;

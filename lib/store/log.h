@@ -15,7 +15,7 @@
  * Records begin at multiples of 8. Writing only appends. A file that ends in the middle of a record is never written to
  * again: a new one, with the next number, takes over.
  *
- * Reading hands out every record whose checksum is right, in order, even behind a damaged stretch: no valid record is
+ * Reading hands out every record whose checksum is right, in order, even after a damaged stretch: no valid record is
  * discarded. Skipped bytes are counted. Below the length that is known to have been on disk (manifest.h) they are
  * damage. Above it they are what a crash has left of the last writes, which the disk may have reordered.
  *
@@ -178,7 +178,7 @@ typedef int vidi__log_visit(void *context, uint32_t type, vidi_str payload);
  * VIDI_EABSENT if there is no such file, VIDI_EDIFFERS if it has another id, VIDI_EDAMAGED if the head is damaged in
  * more than one bit and something follows it. Allocates memory for the largest record in the file, never more than the
  * length of the file plus 1 MiB. A log that is being written to is read up to some record. The search for records
- * behind damage takes time linear in the file's size. A file that was forged to take longer is VIDI_EFORMAT, after the
+ * after damage takes time linear in the file's size. A file that was forged to take longer is VIDI_EFORMAT, after the
  * records before that point have been handed out.
  */
 int vidi__log_read(vidi__memory *memory, int folder, const vidi__log_id *id, uint64_t known, vidi__log_visit *visit,

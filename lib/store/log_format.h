@@ -30,7 +30,7 @@ int vidi__log_head_read(const unsigned char bytes[VIDI__LOG_HEAD], const vidi__l
 bool vidi__log_head_mend(unsigned char bytes[VIDI__LOG_HEAD]);
 
 /*
- * The check value of a record's type, length and position. When the reader searches for records behind damage it tests
+ * The check value of a record's type, length and position. When the reader searches for records after damage it tests
  * this first, so it need not compute the checksum of gigabytes for each eight bytes that might be a head.
  */
 uint32_t vidi__log_check_value(uint64_t generation, uint64_t offset, uint32_t type, uint64_t payload);

@@ -321,7 +321,7 @@ int vidi__segment_has(vidi__segment *segment, const vidi__u128 *hashes, size_t n
         blocks[i] = find_block(segment, hashes[i].hi);
         uint64_t guess = guess_in(segment, blocks[i], block_size(segment, blocks[i]), hashes[i].hi);
         const vidi__u128 *near = hashes_of(segment) + blocks[i] * VIDI__SEGMENT_BLOCK + guess;
-        __builtin_prefetch(near); /* and the lines before and behind it */
+        __builtin_prefetch(near); /* and the lines before and after it */
         __builtin_prefetch(near - 4);
         __builtin_prefetch(near + 4);
     }

@@ -1,6 +1,6 @@
 /*
  * Writing segments: from hashes in memory, or from other segments. Both pass sorted hashes block by block to a writer,
- * which keeps the list of blocks in memory and writes it behind them, and the head last.
+ * which keeps the list of blocks in memory and writes it after them, and the head last.
  */
 #include <fcntl.h>
 #include <stdio.h>

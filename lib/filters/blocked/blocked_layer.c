@@ -238,7 +238,7 @@ void vidi__layer_merge_numbers(vidi__layer *into, const uint64_t *ones, uint64_t
     set_count(into, (uint64_t)fmin(fmax((double)before + ceil(estimate(into) - estimated), least), most));
 }
 
-/* Words from this one on that lie behind each other in both layers. */
+/* How many words from this one on are contiguous in both layers. */
 static uint64_t span_of_both(const vidi__layer *a, const vidi__layer *b, uint64_t word)
 {
     return vidi__layer_span(a, word, vidi__layer_span(b, word, vidi__layer_bytes(a) / 8 - word));

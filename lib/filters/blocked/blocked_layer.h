@@ -58,7 +58,7 @@ static inline bool vidi__layer_is_lazy(const vidi__layer *layer)
     return !layer->words;
 }
 
-/* The word with this number, and how many from it on lie behind each other, `most` at most. */
+/* The word with this number, and how many from it on are contiguous, `most` at most. */
 static inline uint64_t *vidi__layer_at(const vidi__layer *layer, uint64_t word)
 {
     return layer->words ? layer->words + word : vidi__lazy_at(&layer->lazy, word);

@@ -20,7 +20,7 @@
  *
  * Removing: in `now` the following slots close up, so nothing is left behind and the table never needs cleaning. In
  * `old`, which is short-lived and takes no more adds, a slot that was moved or removed becomes a tombstone: an empty
- * slot would cut off URLs behind it that were put there because it was full. The table does not shrink.
+ * slot would cut off URLs after it that were put there because it was full. The table does not shrink.
  *
  * Invariants: every live record is in exactly one slot; `now` has no tombstones; the count, including URLs that are
  * still in `old`, is at most 3/4 of the slots of `now`, so every probe ends.

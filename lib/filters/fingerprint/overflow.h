@@ -72,7 +72,7 @@ void vidi__overflow_free(vidi__overflow *overflow, vidi__slabs *slabs);
 uint64_t vidi__overflow_bytes(const vidi__overflow *overflow);
 
 /*
- * Visits the hashes in table order. The walk starts behind a free entry and wraps around, so inserting the hashes in
+ * Visits the hashes in table order. The walk starts after a free entry and wraps around, so inserting the hashes in
  * this order into a table of the same size reproduces it. Set *at to VIDI__OVERFLOW_EMPTY before the first call; the
  * result is false after the last hash.
  */

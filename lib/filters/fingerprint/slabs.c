@@ -167,7 +167,7 @@ void vidi__slabs_give(vidi__slabs *slabs, unsigned char *slab)
 
 /* ---- arrays ---- */
 
-/* Number of whole slabs in an array, and the bytes behind them. */
+/* Number of whole slabs in an array, and the bytes after them. */
 static uint64_t whole_of(uint64_t bytes)
 {
     return bytes / VIDI__SLAB_BYTES;

@@ -73,7 +73,7 @@ static uint64_t lines_bytes(const vidi__subtable *table)
     return table->lines * VIDI__LINE_BYTES;
 }
 
-/* The lines, and the overflow table if it is behind them. */
+/* The lines, and the overflow table if it follows them. */
 static uint64_t slabs_bytes(const vidi__subtable *table)
 {
     return lines_bytes(table) + table->inside_room * sizeof(uint64_t);
@@ -434,8 +434,8 @@ static int visit_in_range(void *context, uint64_t hash, uint64_t times)
 }
 
 /*
- * Hashes of a line are in it or displaced to the next one. So the line behind the range is looked at, too; if that is
- * the first line, only unless the range has begun with it.
+ * A hash is in its own line or displaced to the next one. So the line after the range is visited too, unless it is the
+ * line that the range began with.
  */
 int vidi__subtable_walk_range(const vidi__subtable *table, uint64_t from, uint64_t to, vidi__subtable_visit *visit,
                               void *context)

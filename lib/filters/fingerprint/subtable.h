@@ -2,7 +2,7 @@
  * A sub-table of a fingerprint table. It holds the hashes that share a prefix, in lines (line.h) ordered by hash.
  * Hashes that find no room in the lines go to an overflow table (overflow.h).
  *
- *     hash      a number below `range`: what is left of the W bits behind the prefix
+ *     hash      a number below `range`: what is left of the W bits after the prefix
  *     line      = floor(hash · ratio / 2^64), where ratio = floor(2^64 · lines / range)
  *     stored    the distance of the hash from the first hash of its line
  *
@@ -41,12 +41,12 @@ typedef struct vidi__subtable {
     bool multiset;
     bool portable;
     bool lent;               /* the lines are borrowed: never written to, and perhaps never verified */
-    uint16_t depth;          /* length of the prefix behind the partition's bits */
+    uint16_t depth;          /* length of the prefix after the partition's bits */
     uint16_t adjacent_slabs; /* so many slabs, from the first on, are adjacent in memory, */
     unsigned char *adjacent; /* and this is the first: it saves large tables a cache miss in `slabs` */
     vidi__overflow overflow;
     uint64_t lines;
-    uint64_t inside_room; /* entries of an overflow table that fits behind the lines, into their last slab */
+    uint64_t inside_room; /* entries of an overflow table that fits after the lines, into their last slab */
     uint64_t *inside;     /* and where they are */
 } vidi__subtable;
 
@@ -194,7 +194,7 @@ void vidi__subtable_fit(vidi__subtable *shape, uint64_t hashes);
 
 /*
  * Makes a shape of a quarter of the usual limit or more fill whole slabs: with some more or fewer lines, and with its
- * overflow table behind them. There it is in a large page, as the lines are, and has its final size from the start.
+ * overflow table after them. There it is in a large page, as the lines are, and has its final size from the start.
  */
 void vidi__subtable_fill_slabs(vidi__subtable *shape);
 

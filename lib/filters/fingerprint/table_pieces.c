@@ -114,7 +114,9 @@ static int positions_fitting(const slice *self, const listing *list, uint64_t *p
     return counted.count <= room ? VIDI_OK : vidi__run_too_large((counted.count + 4) * 8 * words_each(list->table));
 }
 
-/* Lists what fits of the sub-table at this position, unless that is none of it; *at moves behind it. */
+/*
+ * Lists the part of the sub-table at this position that fits, and moves *at after it. If none fits, *at stays.
+ */
 static int list_some(listing *list, uint64_t *at, unsigned bits, bool *full)
 {
     slice self = slice_at(list->table, *at, bits);

@@ -18,7 +18,7 @@
 int vidi__canon_create(vidi_canon **canon, vidi__memory *memory, const char *profile, const char *tracking);
 
 /* A copy of a canonical form, with patterns of its own. */
-int vidi__canon_copy(vidi_canon **canon, vidi__memory *memory, const vidi_canon *of);
+int vidi__canon_copy(vidi_canon **canon, vidi__memory *memory, const vidi_canon *original);
 
 /*
  * Adds the user's tracking patterns to out, one per line; nothing if the form has the compiled-in list. A form created

@@ -312,17 +312,17 @@ void vidi__canon_patterns(const vidi_canon *canon, vidi__buffer *out)
     }
 }
 
-int vidi__canon_copy(vidi_canon **canon, vidi__memory *memory, const vidi_canon *of)
+int vidi__canon_copy(vidi_canon **canon, vidi__memory *memory, const vidi_canon *original)
 {
-    if (!of->form->own_list)
-        return vidi__canon_create(canon, memory, of->form->name, NULL);
+    if (!original->form->own_list)
+        return vidi__canon_create(canon, memory, original->form->name, NULL);
     *canon = NULL;
     vidi__buffer patterns = vidi__buffer_in(NULL, 0, memory);
-    vidi__canon_patterns(of, &patterns);
+    vidi__canon_patterns(original, &patterns);
     vidi__buffer_add_char(&patterns, 0);
     int error = patterns.error;
     if (!error)
-        error = vidi__canon_create(canon, memory, of->form->name, patterns.at);
+        error = vidi__canon_create(canon, memory, original->form->name, patterns.at);
     vidi__buffer_free(&patterns);
     return error;
 }

@@ -200,8 +200,8 @@ static const char *read_ipv6(ipv6 *ip)
     if (ip->gap == NO_GAP)
         return ip->count == 8 ? NULL : "it has fewer than eight numbers";
     /* Move the pieces after the gap to the end. */
-    unsigned behind = ip->count - ip->gap - 1;
-    for (unsigned i = 0; i < behind; i++) {
+    unsigned after = ip->count - ip->gap - 1;
+    for (unsigned i = 0; i < after; i++) {
         uint16_t piece = ip->piece[ip->count - 1 - i];
         ip->piece[ip->count - 1 - i] = 0;
         ip->piece[7 - i] = piece;

@@ -212,7 +212,7 @@ static int authority(parser *p)
         text.ptr += len + 1;
         text.len -= len + 1;
         if (!text.len)
-            return vidi__fail(VIDI__NOT_URL, "there is no host behind the user name");
+            return vidi__fail(VIDI__NOT_URL, "there is no host after the user name");
     }
     VIDI__TRY(add_host_and_port(p, text));
     end_authority(p);

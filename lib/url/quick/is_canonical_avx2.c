@@ -115,7 +115,7 @@ INLINE __m256i host_bytes(plain_piece piece)
 
 /*
  * The last piece overlaps the one before it. The first one has no byte before it to look at, so it looks at the byte
- * behind each slash instead.
+ * after each slash instead.
  */
 INLINE bool is_plain(vidi_str url)
 {

@@ -27,7 +27,7 @@ int vidi__rebuild_crowded(vidi__rebuilding *self)
     return VIDI_OK;
 }
 
-/* Inserts the hashes that wait. Their lines are closed, and so are the lines behind these. */
+/* Inserts the hashes that wait. Their lines are closed, and so are the lines after these. */
 static int insert_waiting(vidi__rebuilding *self)
 {
     for (unsigned i = 0; i < self->waiting; i++)

@@ -69,16 +69,16 @@ INLINE int move_lines(vidi__rebuilding *self, const vidi__subtable *old, unsigne
     const unsigned char *at = vidi__subtable_line(old, line);
     for (; line <= last; line++) {
         uint64_t next = vidi__subtable_next_first(old, line, first + self->from) - self->from;
-        const unsigned char *behind = vidi__subtable_line(old, line + 1 == old->lines ? 0 : line + 1);
+        const unsigned char *next_line = vidi__subtable_line(old, line + 1 == old->lines ? 0 : line + 1);
         if (line + AHEAD < old->lines)
             __builtin_prefetch(vidi__subtable_line(old, line + AHEAD));
         uint32_t head = vidi__line_head(at), in_use = (UINT32_C(1) << vidi__line_count(head)) - 1;
         decode(hashes, at, old_width, in_use & ~vidi__line_displaced(head, slots), first);
         unsigned n = DECODED(slots);
-        n += decode_displaced(hashes + n, behind, old_width, first);
+        n += decode_displaced(hashes + n, next_line, old_width, first);
         VIDI__TRY(distribute(self, hashes, n, next, new_width));
         first = next;
-        at = behind;
+        at = next_line;
     }
     while (self->line < self->into->lines)
         VIDI__TRY(close_line(self, new_width));
