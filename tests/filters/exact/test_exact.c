@@ -572,7 +572,8 @@ static void parameters_are_described_as_they_are_read(void **state)
     assert_int_equal(filter->needs.what, hashed ? VIDI__NEED_HASH | VIDI__NEED_BYTES : VIDI__NEED_BYTES);
     assert_true(filter->keyed);
     assert_int_equal(filter->fp_meaning, VIDI_FP_EXACT);
-    assert_int_equal(filter->can, VIDI_CAN_DELETE | VIDI_CAN_COUNT | VIDI_CAN_MERGE | VIDI_CAN_ITERATE | VIDI_CAN_GROW);
+    assert_int_equal(filter->can, VIDI_CAN_DELETE | VIDI_CAN_COUNT | VIDI_CAN_MERGE | VIDI_CAN_ITERATE | VIDI_CAN_GROW |
+                                      VIDI_KEEPS_URLS);
     vidi__filter_destroy(filter);
     end(&f);
 }
