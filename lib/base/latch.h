@@ -100,7 +100,7 @@ typedef struct vidi__latch {
     _Atomic uint32_t inside;   /* 1: the borrower is inside */
     _Atomic uintptr_t
         regular;     /* the thread that had the latch alone `streak` times in a row, or to which it was lent */
-    uint32_t streak; /* this and `bound` are only for who has the latch alone */
+    uint32_t streak; /* this and `bound` belong to the thread that has the latch alone */
     bool bound;      /* the latch was lent to `regular`, which has not taken it in the usual way since */
     struct vidi__latch_waiter *first, *last;
 } vidi__latch;

@@ -39,9 +39,9 @@ int vidi__alloc_zeroed(vidi__memory *memory, void *out, uint64_t bytes, size_t a
 void vidi__release(vidi__memory *memory, void *ptr, uint64_t bytes, size_t alignment);
 
 /*
- * Accounts for an array of so many words that is allocated when it is written to (lazy.h), and its end. VIDI_ELIMIT if
- * all such arrays of the set together are larger than both the memory of this machine and the limit: they could never
- * be filled, and even the list of their pieces might be large.
+ * Accounts for an array of this many words that is allocated when it is written to (lazy.h), and its end. VIDI_ELIMIT
+ * if all such arrays of the set together are larger than both the memory of this machine and the limit: they could
+ * never be filled, and even the list of their pieces might be large.
  */
 int vidi__promise(vidi__memory *memory, uint64_t words);
 void vidi__promise_end(vidi__memory *memory, uint64_t words);

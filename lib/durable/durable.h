@@ -122,7 +122,7 @@ int vidi__durable_break(vidi_set *set, int code);
 
 /* Makes the log of this number for an epoch. It must be listed in the manifest before the first append. */
 int vidi__durable_new_log(vidi_set *set, uint64_t number, uint64_t epoch, vidi__open_log **log);
-/* Continues a log of this epoch that ends after so many bytes. */
+/* Continues a log of this epoch that ends after `bytes` bytes. */
 int vidi__durable_old_log(vidi_set *set, uint64_t number, uint64_t bytes, vidi__open_log **log);
 int vidi__durable_end_log(vidi_set *set, vidi__open_log *log);
 vidi__log_id vidi__durable_log_id(const vidi_set *set, uint64_t number, uint64_t epoch);

@@ -27,7 +27,7 @@ typedef struct vidi__gather {
     vidi__log_found found;
     vidi__u128 *hashes; /* first those that were taken, then those of the open bundle */
     uint64_t room, n, held;
-    uint64_t most; /* ends the reading when so many were taken */
+    uint64_t most; /* ends the reading when this many were taken */
     bool open;     /* a bundle without a note so far */
     uint64_t records, bundle, attempt, taken;
 } vidi__gather;

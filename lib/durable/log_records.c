@@ -109,7 +109,7 @@ static uint32_t sort_of(const vidi__durable *durable, const vidi__record *record
 }
 
 /*
- * Appends one record, for which so many bytes of payload were reserved, or adds its operations to the last record if
+ * Appends one record, for which this many bytes of payload were reserved, or adds its operations to the last record if
  * that is of the same type and not being written yet. Then that record gets the new tally.
  */
 static void append(vidi_set *set, vidi__record_form form, const vidi__record *record, uint64_t reserved,
@@ -138,7 +138,7 @@ static void append(vidi_set *set, vidi__record_form form, const vidi__record *re
     *position = place.position;
 }
 
-/* Reserves room for one record with so many bytes of payload. */
+/* Reserves room for one record with this many bytes of payload. */
 static int reserve_one(vidi_set *set, uint64_t bytes, uint64_t *reserved)
 {
     vidi__log *log = set->durable->log->log;

@@ -13,7 +13,7 @@
 #define SLOTS_IDLE 32
 /* After a burst, a staging area that takes more than this part of the memory limit gives back what it does not need. */
 #define KEEP_SHARE 64
-/* Slots are prefetched for so many operations ahead while the index is built. */
+/* Slots are prefetched for this many operations ahead while the index is built. */
 #define INDEX_AHEAD 16
 
 void vidi__staging_init(vidi__staging *staging, vidi__memory *memory, bool keeps_bytes)

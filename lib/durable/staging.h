@@ -45,7 +45,7 @@ typedef struct vidi__staging {
 void vidi__staging_init(vidi__staging *staging, vidi__memory *memory, bool keeps_bytes);
 void vidi__staging_free(vidi__staging *staging);
 
-/* Makes room for so many more operations with so many bytes together, so that vidi__staging_add cannot fail. */
+/* Makes room for this many more operations, with this many bytes together, so that vidi__staging_add cannot fail. */
 int vidi__staging_reserve(vidi__staging *staging, uint64_t operations, uint64_t bytes);
 /* The same, but fails unless as much memory as the staging area takes is left afterwards: the filter will need it. */
 int vidi__staging_reserve_for_filter(vidi__staging *staging, uint64_t operations, uint64_t bytes);

@@ -57,7 +57,7 @@ typedef struct scalable {
     unsigned room;          /* of the array; those beyond the stages that exist are NULL */
     double older_fp;        /* probability of a false positive in any stage before the last; these no longer change */
     uint64_t last_capacity; /* of the last stage */
-    uint64_t stride;        /* ends=rate: its fp_now is looked at after so many URLs */
+    uint64_t stride;        /* ends=rate: its fp_now is looked at again after this many URLs */
     double enough;          /* ends=rate: the fp_now at which it ends */
     vidi__filter **stage;
 } scalable;

@@ -94,7 +94,7 @@ int vidi__frame_take(vidi__frame_reader *reader, void *data, size_t bytes);
 
 /* Bytes of payload and number of blocks of a stream of this length; VIDI_EFORMAT if no stream can have it. */
 int vidi__frame_shape(uint64_t stream_bytes, uint64_t *payload, uint64_t *blocks);
-/* The length of a stream with so many bytes of payload. */
+/* The length of a stream with this many bytes of payload. */
 uint64_t vidi__frame_length(uint64_t payload);
 
 /* Do the first `size` bytes of a stream begin like a frame? VIDI_OK, or VIDI_EFORMAT: this is not a vidi set. */

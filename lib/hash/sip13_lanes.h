@@ -3,7 +3,7 @@
  *
  * SipHash is one long chain of additions, rotations and exclusive ors, so a processor that follows one string waits for
  * itself most of the time. Here each of the four words of state is a vector with a lane for every string, and two such
- * states ("groups") take turns to hide the latency. Three things are to be done around that:
+ * states ("groups") take turns to hide the latency. That leaves three things to do:
  *
  *   sort     Lanes go as long as the longest of them. So up to 256 strings are sorted by their number of words (one
  *            counting sort, longest first), and neighbours share a group. Strings that are too long for `words`, and

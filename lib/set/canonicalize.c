@@ -49,7 +49,10 @@ bool vidi__is_in_form(const vidi_set *set, vidi_str url)
     return count_canonical(set, &url, 1) == 1;
 }
 
-/* Has the chunk room for so many bytes more? The first URL always fits; after one that needed memory nothing does. */
+/*
+ * Returns true if the chunk has room for this many more bytes. The first URL always fits; after one that needed memory
+ * nothing does.
+ */
 static bool has_room(const chunk *self, size_t bytes)
 {
     return !self->selection.taken || (!self->text.grown && bytes < self->text.room - self->text.len);

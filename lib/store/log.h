@@ -126,7 +126,7 @@ typedef struct vidi__log_entries {
     bool shares;    /* they may be added to the last record, and others to theirs */
 } vidi__log_entries;
 
-/* Where they are to be written; NULL if the log has failed. */
+/* Where the caller writes them; NULL if the log has failed. */
 typedef struct vidi__log_place {
     unsigned char *begin;   /* `begin` bytes, which may have contents of earlier entries; all must be written */
     unsigned char *entries; /* `bytes` bytes */

@@ -89,7 +89,7 @@ static uint64_t slabs_bytes(const vidi__subtable *table)
 #define FILLED_OVERFLOW_PER_LINE 0.36
 
 /*
- * The limit stays as it is: partitions of different sizes are to be rebuilt at different times. The overflow table must
+ * The limit stays as it is: partitions of different sizes should be rebuilt at different times. The overflow table must
  * fit into one block, and so into the last slab.
  */
 void vidi__subtable_fill_slabs(vidi__subtable *shape)

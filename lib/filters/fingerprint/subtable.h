@@ -42,7 +42,7 @@ typedef struct vidi__subtable {
     bool portable;
     bool lent;               /* the lines are borrowed: never written to, and perhaps never verified */
     uint16_t depth;          /* length of the prefix after the partition's bits */
-    uint16_t adjacent_slabs; /* so many slabs, from the first on, are adjacent in memory, */
+    uint16_t adjacent_slabs; /* how many slabs, from the first on, are adjacent in memory, */
     unsigned char *adjacent; /* and this is the first: it saves large tables a cache miss in `slabs` */
     vidi__overflow overflow;
     uint64_t lines;

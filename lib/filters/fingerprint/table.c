@@ -221,7 +221,7 @@ static int split(vidi__table *table, vidi__partition *partition, uint64_t entry)
 
 /* ---- dividing ---- */
 
-/* Splits the sub-tables of the only partition until each belongs to one of the 64 that are to be. */
+/* Splits the sub-tables of the only partition until each belongs to one of the 64 new partitions. */
 static int split_for_partitions(vidi__table *table)
 {
     vidi__partition *only = &table->only;

@@ -22,7 +22,7 @@ INLINE uint8x16_t table(const char bytes[LANES])
     return vld1q_u8((const uint8_t *)bytes);
 }
 
-/* The 16 bytes at `at`, with zeros after the end. The text has at least so many. */
+/* The 16 bytes at `at`, with zeros after the end. The text has at least 16 bytes. */
 INLINE uint8x16_t load(const char *text, size_t len, size_t at)
 {
     static const char numbers[LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
