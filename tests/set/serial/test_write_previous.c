@@ -55,7 +55,7 @@ static void both_epochs_come_back(void **state)
     test_stream stream;
     vidi_set *set = make_set(*state, NULL), *copy = NULL;
     write_with(&stream, set, VIDI_WRITE_PREVIOUS);
-    assert_int_equal(stream.data[VERSION], 4);
+    assert_int_equal(stream.data[VERSION], 1);
     for (int known = 0; known < 2; known++) {
         int result = test_stream_read(&stream, &copy, known ? stream.size : 0, NULL);
         check(result == VIDI_OK, "%d: %s", result, vidi_message());
@@ -118,7 +118,7 @@ static void other_streams_stay_as_they_were(void **state)
     test_stream_write(&plain, set);
     write_with(&without, set, 0);
     same_payload(&plain, &without);
-    assert_true(plain.data[VERSION] < 4);
+    assert_int_equal(plain.data[VERSION], 1);
     assert_int_equal(vidi_drop_previous(set), VIDI_OK);
     write_with(&none, set, VIDI_WRITE_PREVIOUS);
     same_payload(&plain, &none);
