@@ -1,33 +1,34 @@
 /*
- * Keys of URLs: see url_keys.h. The library makes the digests, for a set that nothing is ever added to.
+ * Keys of URLs: see url_keys.h. A key is half of the keyed hash of a canonical form: the lower half, or, for text that
+ * has none, the upper half of the hash of the text itself, so that the two kinds do not meet.
  */
 #include "crawler/base/url_keys.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "vidi/transfer.h"
 #include "crawler/base/url_parts.h"
-
-enum { BATCH = 64 };
+#include "vidi/url.h"
 
 struct url_keys {
-    vidi_set *set;
+    vidi_canon *canon; /* NULL: none */
+    unsigned char secret[VIDI_KEY_BYTES];
 };
 
 int url_keys_open(url_keys **made, const unsigned char secret[VIDI_KEY_BYTES], const char *canon)
 {
-    vidi_options options = VIDI_OPTIONS_INIT;
     url_keys *keys = calloc(1, sizeof *keys);
 
     *made = NULL;
     if (!keys)
         return VIDI_EMEMORY;
-    options.key = secret;
-    options.canon = canon;
-    int error = vidi_create(&keys->set, &options);
-    if (error) {
-        free(keys);
-        return error;
+    memcpy(keys->secret, secret, VIDI_KEY_BYTES);
+    if (!canon || strcmp(canon, "none") != 0) {
+        int error = vidi_canon_create(&keys->canon, canon, NULL, NULL);
+        if (error) {
+            free(keys);
+            return error;
+        }
     }
     *made = keys;
     return VIDI_OK;
@@ -37,33 +38,50 @@ void url_keys_close(url_keys *keys)
 {
     if (!keys)
         return;
-    vidi_close(keys->set);
+    vidi_canon_close(keys->canon);
     free(keys);
 }
 
-static uint64_t key_of(const vidi_digest *digest)
+static int hash_half(const url_keys *with, vidi_str text, int half, uint64_t *key)
 {
-    uint64_t key = digest->lo & (UINT64_MAX >> 1);
+    uint64_t hash[2];
+    int error = vidi_keyed_hash(with->secret, text, hash);
 
-    return key ? key : 1;
+    if (error)
+        return error;
+    *key = hash[half] & (UINT64_MAX >> 1);
+    if (*key == 0)
+        *key = 1;
+    return VIDI_OK;
+}
+
+static int make_key(const url_keys *with, vidi_str url, uint64_t *key)
+{
+    char room[1024], *text = room, *allocated = NULL;
+    size_t len = sizeof room;
+
+    if (!with->canon)
+        return hash_half(with, url, 0, key);
+    int error = vidi_url_canon(with->canon, url, NULL, text, &len);
+    if (error == VIDI_ELIMIT) {
+        text = allocated = malloc(len);
+        error = text ? vidi_url_canon(with->canon, url, NULL, text, &len) : VIDI_EMEMORY;
+    }
+    if (error == VIDI_OK)
+        error = hash_half(with, (vidi_str){text, len}, 0, key);
+    else if (error == VIDI_INVALID)
+        error = hash_half(with, url, 1, key);
+    free(allocated);
+    return error;
 }
 
 int url_keys_make(const url_keys *with, const vidi_str *urls, size_t n, uint64_t *keys)
 {
-    vidi_digest digests[BATCH];
-    uint8_t verdicts[BATCH];
-    uint64_t epoch;
+    int error = VIDI_OK;
 
-    for (size_t done = 0; done < n;) {
-        size_t some = n - done < BATCH ? n - done : BATCH;
-        int error = vidi_digest_batch(with->set, urls + done, some, digests, verdicts, &epoch);
-        if (error)
-            return error;
-        for (size_t i = 0; i < some; i++)
-            keys[done + i] = key_of(&digests[i]);
-        done += some;
-    }
-    return VIDI_OK;
+    for (size_t i = 0; i < n && !error; i++)
+        error = make_key(with, urls[i], &keys[i]);
+    return error;
 }
 
 int url_host_key(const url_keys *keys, vidi_str url, uint64_t *key)
@@ -72,5 +90,5 @@ int url_host_key(const url_keys *keys, vidi_str url, uint64_t *key)
 
     if (!url_split(url, &parts))
         return VIDI_EARGUMENT;
-    return url_keys_make(keys, &parts.origin, 1, key);
+    return make_key(keys, parts.origin, key);
 }

@@ -33,7 +33,7 @@ enum vidi_write_flags {
 VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context, unsigned flags);
 
 /*
- * Makes a set from such a stream, or from all pieces of a set one behind the other (vidi_piece_write),
+ * Makes a set from such a stream, or from all pieces of a set one after the other (vidi_piece_write),
  * on any little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT.
  * stream_bytes is the stream's length if known, otherwise 0; with it, a header that lies is refused before anything is
  * allocated for it: reading never takes more than three times the stream's length and 1 MiB, plus, of a stream of
@@ -70,7 +70,7 @@ VIDI_API int vidi_attach(vidi_set *set, const char *path, const vidi_access *acc
  *
  * The sink gets the piece in parts of at most 64 KiB; after an error, throw away what it got. Takes time in proportion
  * to the piece and 64 KiB of the set's memory; locks, contains the key, and treats sets in folders as vidi_write does.
- * Whoever keeps all pieces in one file, one behind the other, can read that with vidi_read.
+ * Whoever keeps all pieces in one file, one after the other, can read that with vidi_read.
  */
 VIDI_API int vidi_piece_write(const vidi_set *set, uint64_t *cursor, size_t most, vidi_sink sink, void *context);
 

@@ -148,6 +148,12 @@ typedef struct vidi_canon_info {
  */
 VIDI_API int vidi_canon_rule(size_t index, vidi_canon_info *info);
 
+/*
+ * A keyed hash of any bytes, such as a URL in its canonical form: SipHash-1-3 with 128 bits of output, the lower half
+ * in hash[0]. The same on every machine. Without the key nobody can predict it, or find two inputs with the same hash.
+ */
+VIDI_API int vidi_keyed_hash(const unsigned char key[VIDI_KEY_BYTES], vidi_str bytes, uint64_t hash[2]);
+
 #ifdef __cplusplus
 }
 #endif

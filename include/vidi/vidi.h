@@ -145,7 +145,7 @@ typedef struct vidi_allocator {
  */
 enum vidi_invalid_policy {
     VIDI_KEEP_INVALID = 0, /* they are added as they are, apart from all URLs: VIDI_NEW or VIDI_SEEN */
-    VIDI_DROP_INVALID = 1, /* the verdict is VIDI_INVALID, and a batch goes on behind them */
+    VIDI_DROP_INVALID = 1, /* the verdict is VIDI_INVALID, and a batch goes on after them */
     VIDI_FAIL_INVALID = 2  /* the verdict is VIDI_INVALID, and a batch stops before them; see vidi_add_batch */
 };
 

@@ -8,6 +8,7 @@
 
 #include "hash/functions.h"
 #include "hash/sip.h"
+#include "vidi/url.h"
 
 /*
  * The order of the thesis's tables 5.2 and 5.3: Jenkins, MurmurHash, SHA-1; then MD5; then functions the thesis lacks.
@@ -68,4 +69,15 @@ void vidi__hash_key_init(vidi__hash_key *key, const unsigned char bytes[VIDI_KEY
     key->key[1] = vidi__load64(bytes + 8);
     for (size_t i = 0; i < VIDI__XXH3_SECRET / VIDI_KEY_BYTES; i++)
         vidi__derive_key(key->secret + i * VIDI_KEY_BYTES, bytes, "secret", i);
+}
+
+int vidi_keyed_hash(const unsigned char key[VIDI_KEY_BYTES], vidi_str bytes, uint64_t hash[2])
+{
+    if (!key || !hash || (bytes.len && !bytes.ptr))
+        return vidi__fail(VIDI_EARGUMENT, "key, bytes or hash is NULL");
+    const uint64_t words[2] = {vidi__load64(key), vidi__load64(key + 8)};
+    vidi__u128 value = vidi__siphash(words, &bytes, 1, 1, 3);
+    hash[0] = value.lo;
+    hash[1] = value.hi;
+    return VIDI_OK;
 }

@@ -6,6 +6,7 @@
 #include "hash/functions.h"
 #include "hash/sip.h"
 #include "hash/vectors.h"
+#include "vidi/url.h"
 
 typedef uint32_t seeded_fn(const vidi_str *pieces, size_t count, uint32_t seed);
 
@@ -19,13 +20,12 @@ static char *pattern(size_t length)
     return bytes;
 }
 
+static const unsigned char key_bytes[VIDI_KEY_BYTES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
 static vidi__hash_key test_key(void)
 {
-    unsigned char bytes[VIDI_KEY_BYTES];
     vidi__hash_key key;
-    for (unsigned i = 0; i < VIDI_KEY_BYTES; i++)
-        bytes[i] = (unsigned char)i;
-    vidi__hash_key_init(&key, bytes);
+    vidi__hash_key_init(&key, key_bytes);
     return key;
 }
 
@@ -75,6 +75,24 @@ static void sip13_gives_the_vectors(void **state)
 {
     (void)state;
     check_vectors(&vidi__hash_sip13, sip13_vectors, VIDI__COUNT(sip13_vectors));
+}
+
+static void the_public_hash_is_siphash_1_3(void **state)
+{
+    (void)state;
+    uint64_t hash[2];
+    for (size_t i = 0; i < VIDI__COUNT(sip13_vectors); i++) {
+        const vector *v = &sip13_vectors[i];
+        char *bytes = pattern(v->length);
+        assert_int_equal(vidi_keyed_hash(key_bytes, (vidi_str){bytes, v->length}, hash), VIDI_OK);
+        check(hash[0] == v->lo && hash[1] == v->hi, "the hash of %u bytes", v->length);
+        free(bytes);
+    }
+    assert_int_equal(vidi_keyed_hash(key_bytes, (vidi_str){NULL, 0}, hash), VIDI_OK);
+    assert_true(hash[0] == sip13_vectors[0].lo && hash[1] == sip13_vectors[0].hi);
+    assert_int_equal(vidi_keyed_hash(NULL, (vidi_str){"a", 1}, hash), VIDI_EARGUMENT);
+    assert_int_equal(vidi_keyed_hash(key_bytes, (vidi_str){NULL, 1}, hash), VIDI_EARGUMENT);
+    assert_int_equal(vidi_keyed_hash(key_bytes, (vidi_str){"a", 1}, NULL), VIDI_EARGUMENT);
 }
 
 static void the_same_code_is_siphash_2_4(void **state)
@@ -286,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sip13_gives_the_vectors),
+        cmocka_unit_test(the_public_hash_is_siphash_1_3),
         cmocka_unit_test(the_same_code_is_siphash_2_4),
         cmocka_unit_test(jenkins_gives_the_vectors),
         cmocka_unit_test(oaat_gives_the_vectors),

@@ -89,6 +89,7 @@ static void visit_urls(const test_tour *tour)
     static char longer[5000];
     char out[6000];
     size_t len;
+    uint64_t hash[2];
     vidi_url url = {.size = sizeof url};
     vidi_str base = test_str("http://example.com/a/b"), reference = test_str("../c?d#e");
     memset(longer, 'a', sizeof longer);
@@ -97,6 +98,7 @@ static void visit_urls(const test_tour *tour)
     VISIT((len = sizeof out, vidi_url_parse(reference, &base, out, &len, &url)));
     VISIT((len = sizeof out, vidi_url_parse(reference, &(vidi_str){longer, sizeof longer}, out, &len, &url)));
     VISIT((len = sizeof out, vidi_url_resolve(base, reference, out, &len)));
+    VISIT(vidi_keyed_hash((const unsigned char *)longer, base, hash));
 }
 
 static void visit_form(const test_tour *tour, const char *profile, const char *tracking)

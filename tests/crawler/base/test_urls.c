@@ -97,6 +97,31 @@ static void keys_are_equal_just_if_the_canonical_forms_are(void **state)
     url_keys_close(NULL);
 }
 
+static void text_without_a_canonical_form_has_a_key_of_its_own(void **state)
+{
+    (void)state;
+    static const unsigned char secret[VIDI_KEY_BYTES] = {5};
+    static char longer[5000];
+    memset(longer, 'a', sizeof longer);
+    memcpy(longer, "http://a.org/", 13);
+    vidi_str texts[] = {text_of("http://a.org/x"), text_of("a.org"), text_of("b.org"), {longer, sizeof longer}};
+    uint64_t keys[4];
+    url_keys *maker;
+    assert_int_equal(url_keys_open(&maker, secret, "key=host"), VIDI_OK);
+    assert_int_equal(url_keys_make(maker, texts, 4, keys), VIDI_OK);
+    assert_true(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] == keys[3]);
+    url_keys_close(maker);
+    assert_int_equal(url_keys_open(&maker, secret, "whatwg"), VIDI_OK);
+    longer[sizeof longer - 1] = '#';
+    assert_int_equal(url_keys_make(maker, &texts[3], 1, &keys[0]), VIDI_OK);
+    texts[3].len--;
+    assert_int_equal(url_keys_make(maker, &texts[3], 1, &keys[1]), VIDI_OK);
+    texts[3].len--;
+    assert_int_equal(url_keys_make(maker, &texts[3], 1, &keys[2]), VIDI_OK);
+    assert_true(keys[0] == keys[1] && keys[1] != keys[2]);
+    url_keys_close(maker);
+}
+
 static void keys_without_a_form_tell_all_bytes_apart(void **state)
 {
     (void)state;
@@ -130,6 +155,7 @@ int main(void)
         cmocka_unit_test(a_url_is_cut_into_its_parts),
         cmocka_unit_test(other_schemes_user_names_and_missing_hosts_are_refused),
         cmocka_unit_test(keys_are_equal_just_if_the_canonical_forms_are),
+        cmocka_unit_test(text_without_a_canonical_form_has_a_key_of_its_own),
         cmocka_unit_test(keys_without_a_form_tell_all_bytes_apart),
         cmocka_unit_test(the_machines_clock_never_goes_back),
     };
