@@ -185,6 +185,13 @@ VIDI_API int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t
                                uint8_t *verdicts, uint64_t *epoch);
 
 /*
+ * The same for texts that are in the set's canonical form already, as vidi_url_canon writes it: they are only hashed.
+ * A text in another form gets a digest that no URL has.
+ */
+VIDI_API int vidi_digest_canonical(const vidi_set *set, const vidi_str *texts, size_t n, vidi_digest *digests,
+                                   uint8_t *verdicts, uint64_t *epoch);
+
+/*
  * Adds the digests whose verdict is VIDI_DIGESTED, or looks them up; it becomes VIDI_NEW or VIDI_SEEN. All other
  * entries stay as they are. On an error the digests that were not reached stay VIDI_DIGESTED: call again. VIDI_ECANNOT
  * if the digests are of another epoch. They must be this set's own. Marks are as in vidi_add_batch; digests that were

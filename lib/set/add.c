@@ -268,8 +268,16 @@ static int hash_work(vidi_set *set, const vidi__work *work)
     return VIDI_OK;
 }
 
-int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t n, vidi_digest *digests, uint8_t *verdicts,
-                      uint64_t *epoch)
+static int hash_canonical(vidi_set *set, const vidi__work *work)
+{
+    for (size_t i = 0; i < work->count; i++)
+        if (work->urls[i].len && !work->urls[i].ptr)
+            return vidi__fail(VIDI_EARGUMENT, "text %zu is NULL", i);
+    return hash_work(set, work);
+}
+
+static int make_digests(const vidi_set *set, const vidi_str *urls, size_t n, vidi_digest *digests, uint8_t *verdicts,
+                        uint64_t *epoch, bool canonical)
 {
     vidi_set *self = (vidi_set *)set; /* invalid lines are counted */
     vidi__epoch copy;
@@ -282,7 +290,20 @@ int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t n, vidi_
     VIDI__TRY(copy_epoch(self, &copy, &key));
     *epoch = copy.number;
     vidi__work batch = {.urls = urls, .count = n, .verdicts = verdicts, .digests = digests, .hashing = &copy};
-    return vidi__answer(vidi__for_chunks(self, &batch, hash_work, &self->now.answered_invalid));
+    return canonical ? hash_canonical(self, &batch)
+                     : vidi__answer(vidi__for_chunks(self, &batch, hash_work, &self->now.answered_invalid));
+}
+
+int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t n, vidi_digest *digests, uint8_t *verdicts,
+                      uint64_t *epoch)
+{
+    return make_digests(set, urls, n, digests, verdicts, epoch, false);
+}
+
+int vidi_digest_canonical(const vidi_set *set, const vidi_str *texts, size_t n, vidi_digest *digests, uint8_t *verdicts,
+                          uint64_t *epoch)
+{
+    return make_digests(set, texts, n, digests, verdicts, epoch, true);
 }
 
 /* ---- adding digests, and looking them up ---- */

@@ -57,6 +57,21 @@ int vidi_stat(const vidi_set *set, vidi_stats *stats)
     return vidi__struct_out(stats, &mine, sizeof mine, "vidi_stats");
 }
 
+int vidi_odds(const vidi_set *set, double *odds)
+{
+    if (odds)
+        *odds = 0;
+    if (!set || !odds)
+        return vidi__fail(VIDI_EARGUMENT, "set or odds is NULL");
+    VIDI__TRY(vidi__set_here(set));
+    vidi__lock_shared(set);
+    double p = set->now.filter->kind->fp_now(set->now.filter);
+    vidi__unlock(set);
+    VIDI__TRY(vidi__set_intact(set, VIDI_OK));
+    *odds = vidi__filter_lost(p);
+    return VIDI_OK;
+}
+
 int vidi_stage_stat(const vidi_set *set, uint64_t index, vidi_stage_stats *stats)
 {
     vidi_stage_stats mine = {.size = sizeof mine};

@@ -8,6 +8,7 @@
 
 #include "claim_commands.h"
 #include "redis/claims/claims.h"
+#include "redis/value/claim_key.h"
 #include "redis/value/reply.h"
 
 /* ---- COMMIT, RELEASE ---- */
@@ -62,9 +63,8 @@ static void commit_one(returning *with, server_string *token)
         server.ReplyWithCString(with->ctx, "stale");
         return;
     }
-    vidi_str url = claim_read(with->value->claims, claim).url;
-    uint8_t verdict;
-    int error = value_add(with->value, &url, 1, &verdict);
+    claim_terms terms = claim_read(with->value->claims, claim);
+    int error = claim_add(with->value, terms.key, terms.url);
     if (error != VIDI_OK) {
         reply_failure(with->ctx, with->value, error);
         return;

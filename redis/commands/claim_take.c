@@ -78,7 +78,7 @@ typedef struct claiming {
     holds holds;
     vidi_str owner;
     int64_t now, lease;
-    double odds; /* claim_odds, below 0 before it was needed */
+    double odds; /* vidi_odds, below 0 before it was needed */
 } claiming;
 
 /* Creates the value's claims if it has none yet. False if there is no memory; then the error was replied. */
@@ -107,7 +107,7 @@ static uint64_t draw_token(void)
 static double odds(claiming *with)
 {
     if (with->odds < 0)
-        with->odds = claim_odds(with->value);
+        (void)vidi_odds(with->value->set, &with->odds); /* 0 if it fails */
     return with->odds;
 }
 
@@ -145,7 +145,7 @@ static void claim_key_and_url(claiming *with, vidi_str key, vidi_str url, vidi_s
         server.ReplyWithLongLong(with->ctx, claim_read(claims, there).deadline - with->now);
         return;
     }
-    int verdict = there ? VIDI_NEW : value_has(with->value, url);
+    int verdict = there ? VIDI_NEW : claim_has(with->value, key, url);
     if (verdict < 0) {
         reply_failure(with->ctx, with->value, verdict);
     } else if (verdict == VIDI_SEEN) {
@@ -282,7 +282,10 @@ static int hold_one(value *value, claim_terms *terms)
         return error;
     const claim *there = claims_of_url(value->claims, key.text);
     terms->key = key.text;
-    terms->loss = there ? claim_read(value->claims, there).loss : claim_odds(value);
+    if (there)
+        terms->loss = claim_read(value->claims, there).loss;
+    else
+        (void)vidi_odds(value->set, &terms->loss); /* 0 if it fails */
     error = claims_put(value->claims, terms);
     claim_key_free(&key);
     return error;

@@ -47,10 +47,37 @@ void claim_key_free(claim_key *key)
     key->allocated = NULL;
 }
 
-double claim_odds(const value *value)
+typedef struct digested {
+    vidi_digest digest;
+    uint64_t epoch;
+    uint8_t verdict;
+} digested;
+
+/* False if the key is not a canonical form, or the kind needs more of a URL than its hash. */
+static bool digest_key(const value *value, vidi_str key, digested *made)
 {
-    vidi_stats stats = {.size = sizeof stats};
-    if (vidi_stat(value->set, &stats) != VIDI_OK || !(stats.fp_now > 0))
-        return 0;
-    return stats.fp_now < 1 ? stats.fp_now / (1 - stats.fp_now) : 1e9;
+    return key.len > 0 && key.ptr[0] != 0 &&
+           vidi_digest_canonical(value->set, &key, 1, &made->digest, &made->verdict, &made->epoch) == VIDI_OK;
+}
+
+int claim_has(const value *value, vidi_str key, vidi_str url)
+{
+    digested made;
+    if (!digest_key(value, key, &made))
+        return value_has(value, url);
+    int error = vidi_has_digests(value->set, made.epoch, &made.digest, 1, &made.verdict);
+    return error == VIDI_OK ? made.verdict : error;
+}
+
+int claim_add(value *value, vidi_str key, vidi_str url)
+{
+    digested made;
+    uint8_t verdict;
+    if (value->most_items || !digest_key(value, key, &made))
+        return value_add(value, &url, 1, &verdict);
+    atomic_store(&value->memory.refused, false);
+    int error = vidi_add_digests(value->set, made.epoch, &made.digest, 1, &made.verdict, NULL);
+    if (value->counts)
+        value->items += value_stored(value, made.verdict);
+    return error;
 }

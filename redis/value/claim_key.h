@@ -1,5 +1,5 @@
 /*
- * What claims need to know of a set: the form that URLs are compared by, and what a claim costs in expected losses.
+ * What claims need of a set: the form that URLs are compared by, and lookups and adds of URLs in that form.
  */
 #ifndef REDIS_CLAIM_KEY_H
 #define REDIS_CLAIM_KEY_H
@@ -26,9 +26,10 @@ void claim_key_as_given(claim_key *key, vidi_str line);
 void claim_key_free(claim_key *key);
 
 /*
- * What one more claim costs: the odds p / (1 - p), where p is the probability that the set wrongly takes a new URL for
- * seen.
+ * value_has and value_add for a URL whose key is known: it need not be made canonical again, if the kind of the set
+ * needs only hashes.
  */
-double claim_odds(const value *value);
+int claim_has(const value *value, vidi_str key, vidi_str url);
+int claim_add(value *value, vidi_str key, vidi_str url);
 
 #endif

@@ -142,6 +142,7 @@ static int use_all(vidi_set *set)
     uint8_t verdict = VIDI_UNTRIED;
     vidi_digest digest = {0};
     uint64_t number, mark;
+    double odds;
     size_t len = sizeof note;
     vidi_stats stats = {.size = sizeof stats};
     vidi_epoch_stats past = {.size = sizeof past};
@@ -162,6 +163,8 @@ static int use_all(vidi_set *set)
         vidi_has_batch(set, &url, 1, &verdict),
         vidi_has_previous(set, url),
         vidi_digest_batch(set, &url, 1, &digest, &verdict, &number),
+        vidi_digest_canonical(set, &url, 1, &digest, &verdict, &number),
+        vidi_odds(set, &odds),
         vidi_add_digests(set, 0, &digest, 1, &verdict, NULL),
         vidi_add_digests(set, 0, &digest, 1, &verdict, &mark),
         vidi_has_digests(set, 0, &digest, 1, &verdict),

@@ -16,6 +16,7 @@
 #include "support/urls.h"
 
 #include "set/set.h"
+#include "vidi/url.h"
 
 enum { MANY = 70001, GARBAGE = 0xa5 };
 
@@ -175,6 +176,42 @@ static void batches_of_every_size_answer_alike(void **state)
     unmix(&from);
 }
 
+/* Many of the URLs are not in the form, so hashing them as they are would give other digests. */
+static void canonical_texts_have_the_digests_of_their_urls(void **state)
+{
+    enum { N = 500, ROOM = 400 };
+    static const char *const forms[] = {"none", "whatwg", "crawl", "w3lib", "surt", "key=host", "key=site"};
+    static char rooms[N][ROOM];
+    static uint8_t verdicts[N];
+    vidi_str texts[N];
+    vidi_digest *whole = room_for(N), *hashed = room_for(N);
+    uint64_t epoch, again;
+    mixture from;
+    (void)state;
+    mix(&from, N, false);
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+        vidi_options options = options_of("fingerprint", forms[form], VIDI_DROP_INVALID);
+        vidi_set *set = create(&options);
+        assert_int_equal(vidi_rotate(set, NULL), VIDI_OK);
+        for (size_t i = 0; i < N; i++) {
+            size_t len = ROOM;
+            assert_int_equal(vidi_url_canon(vidi_canon_of(set), from.urls[i], NULL, rooms[i], &len), VIDI_OK);
+            texts[i] = (vidi_str){rooms[i], len};
+        }
+        assert_int_equal(vidi_digest_batch(set, from.urls, N, whole, verdicts, &epoch), VIDI_OK);
+        memset(verdicts, GARBAGE, N);
+        assert_int_equal(vidi_digest_canonical(set, texts, N, hashed, verdicts, &again), VIDI_OK);
+        assert_true(again == epoch && memcmp(whole, hashed, N * sizeof *whole) == 0);
+        for (size_t i = 0; i < N; i++)
+            assert_int_equal(verdicts[i], VIDI_DIGESTED);
+        assert_int_equal(stats_of(set).answered_invalid, 0);
+        vidi_close(set);
+    }
+    unmix(&from);
+    free(whole);
+    free(hashed);
+}
+
 static void kinds_with_parameters_answer_alike(void **state)
 {
     static const struct {
@@ -269,6 +306,9 @@ static void missing_arguments_are_refused(void **state)
     assert_int_equal(vidi_digest_batch(set, &url, 1, NULL, &verdict, &epoch), VIDI_EARGUMENT);
     assert_int_equal(vidi_digest_batch(set, &url, 1, &digest, NULL, &epoch), VIDI_EARGUMENT);
     assert_int_equal(vidi_digest_batch(set, &url, 1, &digest, &verdict, NULL), VIDI_EARGUMENT);
+    assert_int_equal(vidi_digest_canonical(set, NULL, 1, &digest, &verdict, &epoch), VIDI_EARGUMENT);
+    assert_int_equal(vidi_digest_canonical(set, &(vidi_str){NULL, 1}, 1, &digest, &verdict, &epoch), VIDI_EARGUMENT);
+    assert_int_equal(verdict, VIDI_UNTRIED);
     assert_int_equal(vidi_digest_batch(set, &url, 1, &digest, &verdict, &epoch), VIDI_OK);
     assert_int_equal(vidi_add_digests(NULL, epoch, &digest, 1, &verdict, NULL), VIDI_EARGUMENT);
     assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, NULL, NULL), VIDI_EARGUMENT);
@@ -554,6 +594,7 @@ static void folders_keep_what_is_new(void **state)
 int main(int argc, char **argv)
 {
     test_add("batches of every size answer alike", batches_of_every_size_answer_alike, NULL);
+    test_add("canonical texts have the digests of their URLs", canonical_texts_have_the_digests_of_their_urls, NULL);
     test_add("kinds with parameters answer alike", kinds_with_parameters_answer_alike, NULL);
     test_add("the one that fails is the next", the_one_that_fails_is_the_next, NULL);
     test_add("missing arguments are refused", missing_arguments_are_refused, NULL);

@@ -52,6 +52,18 @@ static void check_trust(const test_case *which, const vidi_stats *stats)
     assert_int_equal(stats->hash_trust, trusting ? VIDI_HASH_TRUSTING : VIDI_HASH_KEYED);
 }
 
+/* The next add, of a URL that is new, adds this much to the pages lost. */
+static void check_odds(const vidi_set *set, const vidi_stats *stats)
+{
+    double odds = -1;
+    assert_int_equal(vidi_odds(set, &odds), VIDI_OK);
+    double p = fmin(stats->fp_now, 0.999);
+    check(fabs(odds - p / (1 - p)) <= 1e-9 * odds, "the odds are %g, fp_now is %g", odds, stats->fp_now);
+    assert_int_equal(vidi_odds(set, NULL), VIDI_EARGUMENT);
+    assert_int_equal(vidi_odds(NULL, &odds), VIDI_EARGUMENT);
+    assert_true(odds == 0);
+}
+
 static void statistics_make_sense(void **state)
 {
     const test_case *which = *state;
@@ -60,6 +72,7 @@ static void statistics_make_sense(void **state)
         vidi_stats stats = test_stat(set);
         check_strings(which, &stats);
         check_numbers(which, &stats);
+        check_odds(set, &stats);
         check_trust(which, &stats);
         assert_int_equal(stats.epoch, 0);
         assert_int_equal(stats.past_epochs, 0);

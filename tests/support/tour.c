@@ -199,6 +199,7 @@ static void visit_adds(const test_tour *tour, vidi_set *set, const lines *made)
     VISIT(vidi_digest_batch(set, made->list, made->count, made->digests, made->verdicts, &epoch));
     VISIT(vidi_add_digests(set, epoch, made->digests, made->count, made->verdicts, NULL));
     VISIT(vidi_has_digests(set, epoch, made->digests, made->count, made->verdicts));
+    VISIT(vidi_digest_canonical(set, made->list, made->count, made->digests, made->verdicts, &epoch));
     for (size_t i = 1; i < (tour->invalid == VIDI_KEEP_INVALID ? 3 : 2); i++) {
         if (can & VIDI_CAN_COUNT)
             VISIT(vidi_count(set, made->list[i], &times));
@@ -225,9 +226,11 @@ static int visit_entry(void *context, const vidi_entry *entry)
 static void visit_reads(const test_tour *tour, const vidi_set *set, const lines *made)
 {
     vidi_stats stats = {.size = sizeof stats};
+    double odds;
     char note[VIDI_NOTE_MAX];
     size_t len;
     VISIT(vidi_stat(set, &stats));
+    VISIT(vidi_odds(set, &odds));
     VISIT((len = sizeof note, vidi_note(set, note, &len)));
     VISIT(vidi_has(set, made->list[0]));
     VISIT(vidi_has_batch(set, made->list, made->count, made->verdicts));
