@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "crawler/base/url_parts.h"
+#include "crawler/base/web_url.h"
 #include "crawler/harvest/harvest.h"
 #include "crawler/http/http.h"
 #include "fuzz.h"
@@ -94,12 +94,12 @@ static void check_link(const harvest_rules *rules, const harvest_link *link)
 {
     char room[8192];
     size_t len = sizeof room;
-    url_parts parts;
+    vidi_url parts;
     scope_verdict verdict = scope_check(rules->scope, link->url);
 
     FUZZ_CHECK(verdict == (link->kind == FRONTIER_OUTSIDE ? SCOPE_OUT : SCOPE_IN));
     FUZZ_CHECK(rules->check || link->kind != FRONTIER_OUTSIDE);
-    FUZZ_CHECK(url_split(link->url, &parts) && !scope_port_is_bad(parts.port));
+    FUZZ_CHECK(web_url_view(link->url, &parts) && !scope_port_is_bad(web_url_port(&parts)));
     FUZZ_CHECK(!memchr(link->url.ptr, '#', link->url.len));
     FUZZ_CHECK(vidi_url_resolve(page_url, link->url, room, &len) == VIDI_OK);
     FUZZ_CHECK(len == link->url.len && memcmp(room, link->url.ptr, len) == 0);

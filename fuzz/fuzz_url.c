@@ -1,7 +1,7 @@
 /*
  * URLs as pages have them: a line with a base, then a reference, which may contain any byte. What vidi_url_parse writes
  * must parse to itself, and its parts must add up to the whole; so must resolved references. The canonical form of a
- * canonical form is itself, in every version and with any rules switched off or on.
+ * canonical form is itself, in every version and with any rules switched off or on. A view of a URL has its parts.
  */
 #include <string.h>
 
@@ -46,6 +46,27 @@ static void add(char *to, size_t *len, vidi_str part)
     if (part.len)
         memcpy(to + *len, part.ptr, part.len);
     *len += part.len;
+}
+
+/* Checks that a view of the URL has the same parts, at the same places. */
+static void check_view(const taken *t)
+{
+    vidi_url view = {.size = sizeof view};
+    FUZZ_CHECK(vidi_url_view(t->url.href, &view) == VIDI_OK);
+    FUZZ_CHECK(memcmp(&view, &t->url, offsetof(vidi_url, flags) + sizeof view.flags) == 0);
+}
+
+/* A view of text that may not be a URL: each part lies in the text. */
+static void check_any_view(vidi_str text)
+{
+    vidi_url view = {.size = sizeof view};
+    int result = vidi_url_view(text, &view);
+    FUZZ_CHECK(result == VIDI_OK || (result == VIDI_INVALID && *vidi_message() && !view.href.ptr));
+    const vidi_str parts[] = {view.scheme, view.username, view.password, view.host,
+                              view.port,   view.path,     view.query,    view.fragment};
+    for (size_t i = 0; i < FUZZ_COUNT(parts); i++)
+        FUZZ_CHECK(!parts[i].ptr || (parts[i].ptr >= text.ptr && parts[i].len <= text.len &&
+                                     (size_t)(parts[i].ptr - text.ptr) <= text.len - parts[i].len));
 }
 
 /* Checks that the parts, joined by the rules of the standard's serialiser, give the whole URL. */
@@ -237,7 +258,9 @@ static void check_roomy(vidi_str input, const vidi_str *base, const taken *t)
 static void check_url(vidi_str input, const vidi_str *base)
 {
     taken t;
+    check_any_view(input);
     if (take(input, base, &t)) {
+        check_view(&t);
         check_parts(&t);
         check_roomy(input, base, &t);
         check_itself(&t, base);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawler/base/url_parts.h"
+#include "crawler/base/web_url.h"
 #include "vidi/url.h"
 
 struct url_keys {
@@ -86,9 +86,9 @@ int url_keys_make(const url_keys *with, const vidi_str *urls, size_t n, uint64_t
 
 int url_host_key(const url_keys *keys, vidi_str url, uint64_t *key)
 {
-    url_parts parts;
+    vidi_url parts;
 
-    if (!url_split(url, &parts))
+    if (!web_url_view(url, &parts))
         return VIDI_EARGUMENT;
-    return make_key(keys, parts.origin, key);
+    return make_key(keys, web_url_origin(&parts), key);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawler/base/url_parts.h"
+#include "crawler/base/web_url.h"
 #include "crawler/crawl/crawl_state.h"
 #include "vidi/url.h"
 
@@ -81,15 +81,16 @@ static char *login_header(const vidi_url *url)
 
 static int add_login(crawl *crawl, const vidi_url *url, vidi_str seed)
 {
-    url_parts parts;
+    vidi_url parts;
     crawl_login *more = realloc(crawl->logins, (crawl->login_count + 1) * sizeof *more);
 
     if (!more)
         return VIDI_EMEMORY;
     crawl->logins = more;
-    if (!url_split(seed, &parts))
+    if (!web_url_view(seed, &parts))
         return VIDI_EOPTION;
-    crawl_login login = {strndup(parts.origin.ptr, parts.origin.len), login_header(url)};
+    vidi_str origin = web_url_origin(&parts);
+    crawl_login login = {strndup(origin.ptr, origin.len), login_header(url)};
     if (!login.origin || !login.header) {
         free(login.origin);
         free(login.header);
@@ -122,12 +123,6 @@ static char *plain_url(const vidi_url *url)
     return length < 0 ? NULL : text;
 }
 
-static bool is_web(const vidi_url *url)
-{
-    return (url->scheme.len == 4 && memcmp(url->scheme.ptr, "http", 4) == 0) ||
-           (url->scheme.len == 5 && memcmp(url->scheme.ptr, "https", 5) == 0);
-}
-
 static int take_seed(crawl *crawl, vidi_str seed, char *buffer, char *why)
 {
     vidi_url url = {.size = sizeof url};
@@ -140,9 +135,9 @@ static int take_seed(crawl *crawl, vidi_str seed, char *buffer, char *why)
         return refuse(why, seed, "it is longer than --max-url allows");
     if (error)
         return error;
-    if (!is_web(&url))
+    if (!is_web_url(&url))
         return refuse(why, seed, "only http and https URLs can be fetched");
-    if (url.port_number >= 0 && scope_port_is_bad(url.port_number))
+    if (scope_port_is_bad(web_url_port(&url)))
         return refuse(why, seed, "its port belongs to another protocol, and browsers refuse it, too");
     char *plain = plain_url(&url);
     if (!plain)

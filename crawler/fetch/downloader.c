@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "crawler/base/url_parts.h"
+#include "crawler/base/web_url.h"
 #include "crawler/fetch/libcurl.h"
 #include "crawler/fetch/dns_cache.h"
 #include "crawler/fetch/exchange_pool.h"
@@ -126,9 +126,9 @@ static carrier *free_carrier(downloader *downloader)
 /* Next time, another address of the host may do better. */
 static void avoid_address(downloader *downloader, const exchange *with)
 {
-    url_parts url;
+    vidi_url url;
 
-    if (url_split((vidi_str){with->origin, strlen(with->origin)}, &url))
+    if (web_url_view((vidi_str){with->origin, strlen(with->origin)}, &url))
         dns_cache_avoid(downloader->dns, url.host, &with->response.address);
 }
 

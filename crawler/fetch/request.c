@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "crawler/base/url_parts.h"
+#include "crawler/base/web_url.h"
 #include "crawler/fetch/exchange_pool.h"
 
 static char accepted_encoding[] = "Accept-Encoding: gzip";
@@ -122,10 +122,10 @@ static int copy_headers(exchange *exchange, const fetch_rules *rules, const fetc
     return VIDI_OK;
 }
 
-static int copy_request(exchange *exchange, const fetch_rules *rules, const fetch_request *request,
-                        const url_parts *url)
+static int copy_request(exchange *exchange, const fetch_rules *rules, const fetch_request *request, const vidi_url *url)
 {
-    size_t room = url->origin.len + 2 + url->target.len + 1;
+    vidi_str origin = web_url_origin(url), target = web_url_target(url);
+    size_t room = origin.len + 2 + target.len + 1;
 
     for (size_t i = 0; i < request->header_count; i++)
         room += strlen(request->headers[i]) + 1;
@@ -133,8 +133,8 @@ static int copy_request(exchange *exchange, const fetch_rules *rules, const fetc
     if (error)
         return error;
     char *at = exchange->text.ptr;
-    exchange->origin = put(&at, url->origin.ptr, url->origin.len + 1); /* with the first slash of the path */
-    exchange->target = put(&at, url->target.ptr, url->target.len);
+    exchange->origin = put(&at, origin.ptr, origin.len + 1); /* with the first slash of the path */
+    exchange->target = put(&at, target.ptr, target.len);
     return request->header_count ? copy_headers(exchange, rules, request, at) : VIDI_OK;
 }
 
@@ -170,16 +170,15 @@ static int compose_lines(bytes *to, const fetch_rules *rules, const fetch_reques
     return error ? error : bytes_append_text(to, "\r\n");
 }
 
-static int compose_sent(bytes *to, const fetch_rules *rules, const fetch_request *request, const url_parts *url)
+static int compose_sent(bytes *to, const fetch_rules *rules, const fetch_request *request, const vidi_url *url)
 {
-    size_t before_host = url->scheme.len + 3;
-    vidi_str host = {url->origin.ptr + before_host, url->origin.len - before_host};
+    vidi_str target = web_url_target(url), host = web_url_authority(url);
 
-    int error = bytes_reserve(to, 256 + url->target.len + host.len);
+    int error = bytes_reserve(to, 256 + target.len + host.len);
     if (!error)
         error = bytes_append_text(to, request->head ? "HEAD " : "GET ");
     if (!error)
-        error = bytes_append_str(to, url->target);
+        error = bytes_append_str(to, target);
     if (!error)
         error = bytes_append_text(to, " HTTP/1.1\r\nHost: ");
     if (!error)
@@ -208,17 +207,17 @@ static bool url_is_fine(vidi_str url)
     return true;
 }
 
-static bool request_is_fine(const fetch_request *request, url_parts *url)
+static bool request_is_fine(const fetch_request *request, vidi_url *url)
 {
     for (size_t i = 0; i < request->header_count; i++)
         if (!header_is_fine(request->headers[i]))
             return false;
-    return request->address.length && url_is_fine(request->url) && url_split(request->url, url);
+    return request->address.length && url_is_fine(request->url) && web_url_view(request->url, url);
 }
 
 int exchange_make(exchange **made, struct exchange_pool *from, const fetch_rules *rules, const fetch_request *request)
 {
-    url_parts url;
+    vidi_url url;
 
     *made = NULL;
     if (!request_is_fine(request, &url))

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "crawler/base/list.h"
-#include "crawler/base/url_parts.h"
+#include "crawler/base/web_url.h"
 
 enum { WANTED = -1 };
 
@@ -71,9 +71,9 @@ static harvest_skip skip_of(scope_verdict verdict)
 
 static bool has_bad_port(vidi_str url)
 {
-    url_parts parts;
+    vidi_url parts;
 
-    return !url_split(url, &parts) || scope_port_is_bad(parts.port);
+    return !web_url_view(url, &parts) || scope_port_is_bad(web_url_port(&parts));
 }
 
 /* WANTED or a harvest_skip. *kind becomes FRONTIER_OUTSIDE for a link that is only checked. */

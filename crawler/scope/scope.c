@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "crawler/base/bytes.h"
-#include "crawler/base/url_parts.h"
+#include "crawler/base/web_url.h"
 #include "crawler/scope/scope_glob.h"
 #include "crawler/scope/scope_strings.h"
 #include "vidi/url.h"
@@ -42,26 +42,19 @@ struct scope {
 /* ---- parts of a URL ---- */
 
 /* Without its fragment. */
-static vidi_str without_fragment(const url_parts *parts)
+static vidi_str without_fragment(const vidi_url *parts)
 {
-    return (vidi_str){parts->origin.ptr, (size_t)(parts->target.ptr + parts->target.len - parts->origin.ptr)};
-}
-
-static vidi_str host_and_port(const url_parts *parts)
-{
-    size_t skip = parts->scheme.len + 3;
-
-    return (vidi_str){parts->origin.ptr + skip, parts->origin.len - skip};
+    return (vidi_str){parts->href.ptr, parts->href.len - (parts->fragment.ptr ? 1 + parts->fragment.len : 0)};
 }
 
 /* The site of a URL, in `to`. VIDI_OK or an error: VIDI_EARGUMENT for a host that is too long. */
-static int site_of(const scope *scope, const url_parts *parts, char to[SITE_MOST], vidi_str *site)
+static int site_of(const scope *scope, const vidi_url *parts, char to[SITE_MOST], vidi_str *site)
 {
     size_t len = SITE_MOST;
 
     if (parts->host.len > SITE_MOST)
         return VIDI_EARGUMENT;
-    int error = vidi_url_canon(scope->site_of, parts->origin, NULL, to, &len);
+    int error = vidi_url_canon(scope->site_of, web_url_origin(parts), NULL, to, &len);
     *site = (vidi_str){to, len};
     return error;
 }
@@ -78,9 +71,9 @@ static vidi_str keep(scope *scope, vidi_str text)
 }
 
 /* The beginning of a URL up to the last '/' of its path, without the scheme. */
-static vidi_str prefix_of(const url_parts *parts)
+static vidi_str prefix_of(const vidi_url *parts)
 {
-    vidi_str host = host_and_port(parts);
+    vidi_str host = web_url_authority(parts);
     const char *slash = memrchr(parts->path.ptr, '/', parts->path.len);
 
     return (vidi_str){host.ptr, (size_t)(slash + 1 - host.ptr)};
@@ -94,14 +87,14 @@ static void add_name(scope_strings *names, vidi_str text)
 static int add_seed(scope *scope, vidi_str url)
 {
     char room[SITE_MOST];
-    url_parts parts;
+    vidi_url parts;
     vidi_str site;
 
-    if (!url_split(keep(scope, url), &parts))
+    if (!web_url_view(keep(scope, url), &parts))
         return VIDI_EARGUMENT;
     add_name(&scope->seeds, without_fragment(&parts));
-    add_name(&scope->origins, parts.origin);
-    add_name(&scope->hosts, host_and_port(&parts));
+    add_name(&scope->origins, web_url_origin(&parts));
+    add_name(&scope->hosts, web_url_authority(&parts));
     add_name(&scope->prefixes, prefix_of(&parts));
     if (scope->reach != SCOPE_SITE)
         return VIDI_OK;
@@ -216,21 +209,21 @@ static bool ends_with_site(const scope *scope, vidi_str host)
 }
 
 /* A host that ends with a site need not belong to it: example.github.io is not on the site github.io. */
-static bool is_on_site(const scope *scope, const url_parts *parts)
+static bool is_on_site(const scope *scope, const vidi_url *parts)
 {
     char room[SITE_MOST];
     vidi_str site;
 
-    if (is_among(&scope->hosts, host_and_port(parts)))
+    if (is_among(&scope->hosts, web_url_authority(parts)))
         return true;
     return ends_with_site(scope, parts->host) && site_of(scope, parts, room, &site) == VIDI_OK &&
            scope_strings_have(&scope->sites, scope_hash_backwards(site), site);
 }
 
 /* Asks for the beginning up to each '/'. */
-static bool has_prefix(const scope *scope, const url_parts *parts)
+static bool has_prefix(const scope *scope, const vidi_url *parts)
 {
-    vidi_str text = host_and_port(parts);
+    vidi_str text = web_url_authority(parts);
     uint64_t hash = FNV_START;
 
     text.len += parts->path.len;
@@ -242,7 +235,7 @@ static bool has_prefix(const scope *scope, const url_parts *parts)
     return false;
 }
 
-static bool reaches(const scope *scope, const url_parts *parts)
+static bool reaches(const scope *scope, const vidi_url *parts)
 {
     switch (scope->reach) {
     case SCOPE_SITE:
@@ -250,7 +243,7 @@ static bool reaches(const scope *scope, const url_parts *parts)
     case SCOPE_PREFIX:
         return has_prefix(scope, parts);
     default:
-        return is_among(&scope->hosts, host_and_port(parts));
+        return is_among(&scope->hosts, web_url_authority(parts));
     }
 }
 
@@ -324,13 +317,13 @@ static bool repeats(vidi_str path, unsigned most)
 
 /* ---- the verdict ---- */
 
-static scope_verdict judge(const scope *scope, vidi_str url, const url_parts *parts)
+static scope_verdict judge(const scope *scope, vidi_str url, const vidi_url *parts)
 {
     if (scope->max_url && url.len > scope->max_url)
         return SCOPE_LONG;
     if (!reaches(scope, parts))
         return SCOPE_OUT;
-    if (is_excluded(scope, url, parts->target))
+    if (is_excluded(scope, url, web_url_target(parts)))
         return SCOPE_EXCLUDED;
     if (scope->max_repeat && repeats(parts->path, scope->max_repeat))
         return SCOPE_REPEATS;
@@ -339,20 +332,20 @@ static scope_verdict judge(const scope *scope, vidi_str url, const url_parts *pa
 
 scope_verdict scope_check(const scope *scope, vidi_str url)
 {
-    url_parts parts;
+    vidi_url parts;
 
-    if (!url_split(url, &parts))
+    if (!web_url_view(url, &parts))
         return SCOPE_SCHEME;
     url = without_fragment(&parts);
     scope_verdict verdict = judge(scope, url, &parts);
     if (verdict != SCOPE_IN && verdict != SCOPE_OUT && is_among(&scope->seeds, url))
         verdict = SCOPE_IN;
-    return verdict == SCOPE_IN && scope_port_is_bad(parts.port) ? SCOPE_PORT : verdict;
+    return verdict == SCOPE_IN && scope_port_is_bad(web_url_port(&parts)) ? SCOPE_PORT : verdict;
 }
 
 bool scope_is_seeds_origin(const scope *scope, vidi_str url)
 {
-    url_parts parts;
+    vidi_url parts;
 
-    return url_split(url, &parts) && is_among(&scope->origins, parts.origin);
+    return web_url_view(url, &parts) && is_among(&scope->origins, web_url_origin(&parts));
 }

@@ -164,8 +164,8 @@ int vidi__struct_out(void *theirs, const void *mine, size_t mine_size, const cha
     size_t size;
     VIDI__TRY(struct_size(theirs, name, &size));
     size_t known = size < mine_size ? size : mine_size;
-    memset(theirs, 0, size);
     memcpy(theirs, mine, known);
+    memset((char *)theirs + known, 0, size - known);
     memcpy(theirs, &size, sizeof size);
     return VIDI_OK;
 }

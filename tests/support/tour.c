@@ -98,6 +98,7 @@ static void visit_urls(const test_tour *tour)
     VISIT((len = sizeof out, vidi_url_parse(reference, &base, out, &len, &url)));
     VISIT((len = sizeof out, vidi_url_parse(reference, &(vidi_str){longer, sizeof longer}, out, &len, &url)));
     VISIT((len = sizeof out, vidi_url_resolve(base, reference, out, &len)));
+    VISIT(vidi_url_view(base, &url));
     VISIT(vidi_keyed_hash((const unsigned char *)longer, base, hash));
 }
 

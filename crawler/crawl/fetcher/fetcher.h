@@ -10,7 +10,7 @@
 #ifndef VIDI_CRAWLER_CRAWL_FETCHER_FETCHER_H
 #define VIDI_CRAWLER_CRAWL_FETCHER_FETCHER_H
 
-#include "crawler/base/url_parts.h"
+#include "crawler/base/web_url.h"
 #include "crawler/crawl/id_map.h"
 #include "crawler/crawl/crawl_state.h"
 #include "crawler/politeness/politeness.h"
@@ -19,7 +19,7 @@
 typedef struct host {
     uint64_t id;
     char *origin;
-    url_parts parts; /* of the origin, and "/robots.txt" */
+    vidi_str name; /* "example.org", in robots_url */
     char *robots_url;
     bool in_host_table; /* storage has handed it over; if not, it is here only for another host's robots.txt */
     size_t at;          /* place in the list of hosts */

@@ -38,17 +38,17 @@ static int add_headers(fetcher *fetcher, host *host)
 
 static int fill_in(fetcher *fetcher, host *host, vidi_str url)
 {
-    url_parts parts;
+    vidi_url parts;
 
-    if (!url_split(url, &parts))
+    if (!web_url_view(url, &parts))
         return VIDI_EARGUMENT;
-    host->origin = strndup(parts.origin.ptr, parts.origin.len);
+    vidi_str origin = web_url_origin(&parts);
+    host->origin = strndup(origin.ptr, origin.len);
     if (!host->origin || asprintf(&host->robots_url, "%s/robots.txt", host->origin) < 0) {
         host->robots_url = NULL;
         return VIDI_EMEMORY;
     }
-    if (!url_split((vidi_str){host->robots_url, strlen(host->robots_url)}, &host->parts))
-        return VIDI_EARGUMENT;
+    host->name = (vidi_str){host->robots_url + (parts.host.ptr - url.ptr), parts.host.len};
     return add_headers(fetcher, host);
 }
 
@@ -141,7 +141,7 @@ static void ask_name(fetcher *fetcher, host *host)
         host_wake_at(fetcher, host->resolve_due);
         return;
     }
-    if (fetch_resolve(fetcher->crawl->downloader, host->parts.host, host) == VIDI_OK)
+    if (fetch_resolve(fetcher->crawl->downloader, host->name, host) == VIDI_OK)
         host->resolving = true;
     else
         crawl_no_memory(fetcher->crawl);

@@ -243,14 +243,13 @@ static followed follow(fetcher *fetcher, fetch_job *asked, vidi_str location)
     size_t len = sizeof text;
     vidi_url parts = {.size = sizeof parts};
     frontier_url url = {0};
-    url_parts cut;
 
     if (vidi_url_parse(location, &asked->url.url, text, &len, &parts) != VIDI_OK || parts.username.len)
         return LEADS_NOWHERE;
     if (parts.fragment.ptr)
         len = (size_t)(parts.fragment.ptr - text) - 1;
     url.url = (vidi_str){text, len};
-    if (!url_split(url.url, &cut) || scope_port_is_bad(cut.port))
+    if (!web_url_view(url.url, &parts) || scope_port_is_bad(web_url_port(&parts)))
         return LEADS_NOWHERE;
     if (url_host_key(fetcher->crawl->keys, url.url, &url.host) != VIDI_OK)
         return LEADS_TO_DEAD;

@@ -44,7 +44,7 @@ static void set_address(fetcher *fetcher, host *host, const fetch_address *addre
         return;
     if (host->queue)
         polite_remove(fetcher->politeness, host->queue);
-    host->queue = polite_add(fetcher->politeness, key_of(fetcher, host->parts.host.ptr, host->parts.host.len),
+    host->queue = polite_add(fetcher->politeness, key_of(fetcher, host->name.ptr, host->name.len),
                              key_of(fetcher, address->bytes, address->length), host);
     if (!host->queue) {
         crawl_no_memory(fetcher->crawl);

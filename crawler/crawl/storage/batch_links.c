@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "crawler/base/list.h"
-#include "crawler/base/url_parts.h"
+#include "crawler/base/web_url.h"
 #include "crawler/crawl/storage/storage.h"
 
 bool batch_is_empty(const batch *batch)
@@ -119,15 +119,15 @@ static frontier_url row_of(vidi_str url, const batch_link *from)
 static int add_row(storage *storage, size_t i, vidi_str *last, uint64_t *key)
 {
     batch *b = &storage->batch;
-    url_parts parts;
+    vidi_url parts;
 
-    if (!url_split(b->urls[i], &parts)) {
+    if (!web_url_view(b->urls[i], &parts)) {
         b->skipped[HARVEST_BAD]++;
         return VIDI_OK;
     }
     int error = list_reserve(&b->rows, &b->row_room, b->row_count + 1);
     if (error == VIDI_OK)
-        error = host_key(storage, parts.origin, last, key);
+        error = host_key(storage, web_url_origin(&parts), last, key);
     if (error)
         return error;
     batch_row *row = &b->rows[b->row_count++];
@@ -135,7 +135,7 @@ static int add_row(storage *storage, size_t i, vidi_str *last, uint64_t *key)
     row->url.host = *key;
     if (!parts.query.ptr)
         return VIDI_OK;
-    vidi_str path = {parts.origin.ptr, (size_t)(parts.path.ptr + parts.path.len - parts.origin.ptr)};
+    vidi_str path = {parts.href.ptr, (size_t)(parts.path.ptr + parts.path.len - parts.href.ptr)};
     return url_keys_make(storage->crawl->keys, &path, 1, &row->path);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "crawler/base/list.h"
-#include "crawler/base/url_parts.h"
+#include "crawler/base/web_url.h"
 #include "crawler/crawl/storage/storage.h"
 
 enum {
@@ -291,12 +291,13 @@ static int read_row(storage *storage, host_entry *host, host_info *to)
 /* The origin of a host that has no row yet, from a URL of its first block. */
 static int note_origin(storage *storage, host_entry *host)
 {
-    url_parts parts;
+    vidi_url parts;
 
     if (host->origin || storage->block.host != host->id || storage->block.count == 0 ||
-        !url_split(storage->block.urls[0].url, &parts))
+        !web_url_view(storage->block.urls[0].url, &parts))
         return VIDI_OK;
-    host->origin = strndup(parts.origin.ptr, parts.origin.len);
+    vidi_str origin = web_url_origin(&parts);
+    host->origin = strndup(origin.ptr, origin.len);
     return host->origin ? VIDI_OK : VIDI_EMEMORY;
 }
 

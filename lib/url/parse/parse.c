@@ -45,7 +45,7 @@ static const struct {
     [VIDI__SCHEME_FTP] = {{"ftp", 3}, 21},   [VIDI__SCHEME_FILE] = {{"file", 4}, UINT32_MAX},
 };
 
-static vidi__scheme scheme_of(vidi_str name)
+vidi__scheme vidi__url_scheme(vidi_str name)
 {
     for (size_t i = VIDI__SCHEME_HTTP; i < VIDI__COUNT(special); i++)
         if (special[i].name.len == name.len && memcmp(special[i].name.ptr, name.ptr, name.len) == 0)
@@ -70,7 +70,7 @@ static bool take_scheme(parser *p)
     p->out->at[len] = ':';
     p->out->len = len + 1;
     p->url->scheme_end = len;
-    p->url->scheme = scheme_of((vidi_str){p->out->at, len});
+    p->url->scheme = vidi__url_scheme((vidi_str){p->out->at, len});
     p->at += len + 1;
     return true;
 }

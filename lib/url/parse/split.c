@@ -26,13 +26,6 @@ static size_t path_end(vidi_str url, size_t from)
     return from;
 }
 
-/* The position of the first `stop` in [from, to); `to` if there is none. */
-static size_t find(vidi_str url, size_t from, size_t to, char stop)
-{
-    const char *hit = from < to ? memchr(url.ptr + from, stop, to - from) : NULL;
-    return hit ? (size_t)(hit - url.ptr) : to;
-}
-
 static vidi_str slice(vidi_str url, size_t from, size_t to)
 {
     return (vidi_str){url.ptr + from, to - from};
@@ -40,13 +33,13 @@ static vidi_str slice(vidi_str url, size_t from, size_t to)
 
 static void split_bytes(vidi__url_parts *parts, vidi_str url)
 {
-    size_t scheme = scheme_end(url), end = path_end(url, scheme), path = find(url, scheme, end, '/');
-    size_t at = find(url, scheme, path, '@'), host = at < path ? at + 1 : scheme;
+    size_t scheme = scheme_end(url), end = path_end(url, scheme), path = vidi__url_find(url, scheme, end, '/');
+    size_t at = vidi__url_find(url, scheme, path, '@'), host = at < path ? at + 1 : scheme;
     *parts = (vidi__url_parts){
         .url = url,
         .scheme = scheme,
         .host_begin = host,
-        .host_end = find(url, host, path, ':'),
+        .host_end = vidi__url_find(url, host, path, ':'),
         .path_begin = path,
         .path_end = end,
     };
@@ -92,7 +85,7 @@ bool vidi__url_segment(vidi__url_segments *walk, vidi_str *segment)
         from = parts->path_begin;
     }
     if (++walk->count != walk->most && !parts->opaque) {
-        size_t slash = find(url, from, parts->path_end, '/');
+        size_t slash = vidi__url_find(url, from, parts->path_end, '/');
         if (slash < parts->path_end)
             end = slash;
     }
@@ -113,7 +106,7 @@ static vidi_str labels(const vidi__url_parts *parts, char *buffer)
     if (end - begin >= 4 && memcmp(url.ptr + begin, "www.", 4) == 0)
         begin += 4;
     while (begin < end) {
-        size_t dot = find(url, begin, end, '.');
+        size_t dot = vidi__url_find(url, begin, end, '.');
         if (dot == end && len)
             break; /* the top-level domain */
         if (dot > begin)

@@ -51,6 +51,16 @@ static inline bool vidi__url_is_special(const vidi__url *url)
     return url->scheme != VIDI__SCHEME_OTHER;
 }
 
+/* The special scheme of that name, in lower case, or VIDI__SCHEME_OTHER. */
+vidi__scheme vidi__url_scheme(vidi_str name);
+
+/* The position of the first `stop` in [from, to); `to` if there is none. */
+static inline size_t vidi__url_find(vidi_str url, size_t from, size_t to, char stop)
+{
+    const char *hit = from < to ? memchr(url.ptr + from, stop, to - from) : NULL;
+    return hit ? (size_t)(hit - url.ptr) : to;
+}
+
 /*
  * Parses the input against the base (NULL: none) and writes the serialisation to out, which must be empty. url->text
  * is out->at, and stays valid until out is freed. Neither input nor base may lie in out. Returns VIDI__NOT_URL with a
@@ -61,6 +71,12 @@ static inline bool vidi__url_is_special(const vidi__url *url)
  * refused either way if the scheme is special.
  */
 int vidi__url_parse(vidi__url *url, vidi_str input, const vidi__url *base, bool raw, vidi__buffer *out);
+
+/*
+ * The parts of a text that is a serialisation already. Returns VIDI__NOT_URL with a message if the text cannot be cut;
+ * the parts of other text that is not a serialisation are unchecked, but lie in it.
+ */
+int vidi__url_view(vidi__url *url, vidi_str text);
 
 /* The error of a public function whose base could not be parsed: a base that is not a URL is VIDI_EARGUMENT. */
 int vidi__url_base_fails(int error);

@@ -6,7 +6,7 @@
 
 #include "crawler/base/crawl_clock.h"
 #include "crawler/base/url_keys.h"
-#include "crawler/base/url_parts.h"
+#include "crawler/base/web_url.h"
 #include "support/check.h"
 
 static vidi_str text_of(const char *text)
@@ -36,10 +36,11 @@ static void a_url_is_cut_into_its_parts(void **state)
         {"http://a.org//b", "http://a.org", "http", "a.org", 80, "//b", NULL, "//b"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        url_parts parts;
-        check(url_split(text_of(cases[i].url), &parts), "%s is refused", cases[i].url);
-        check(is(parts.origin, cases[i].origin) && is(parts.scheme, cases[i].scheme) && is(parts.host, cases[i].host) &&
-                  parts.port == cases[i].port && is(parts.path, cases[i].path) && is(parts.target, cases[i].target),
+        vidi_url parts;
+        check(web_url_view(text_of(cases[i].url), &parts), "%s is refused", cases[i].url);
+        check(is(web_url_origin(&parts), cases[i].origin) && is(parts.scheme, cases[i].scheme) &&
+                  is(parts.host, cases[i].host) && web_url_port(&parts) == cases[i].port &&
+                  is(parts.path, cases[i].path) && is(web_url_target(&parts), cases[i].target),
               "%s", cases[i].url);
         check(cases[i].query ? parts.query.ptr && is(parts.query, cases[i].query) : !parts.query.ptr, "%s",
               cases[i].url);
@@ -63,8 +64,8 @@ static void other_schemes_user_names_and_missing_hosts_are_refused(void **state)
                                        "http://a.org",
                                        "http://a.org#/x"};
     for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
-        url_parts parts;
-        check(!url_split(text_of(urls[i]), &parts), "%s is taken", urls[i]);
+        vidi_url parts;
+        check(!web_url_view(text_of(urls[i]), &parts), "%s is taken", urls[i]);
     }
 }
 
