@@ -98,24 +98,18 @@ VIDI_API int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, con
  */
 VIDI_API int vidi_piece_size(const void *bytes, size_t size, uint64_t *length);
 
-/* Where a set stands of which some pieces have come. Save it with its bytes; the numbers mean nothing elsewhere. */
-typedef struct vidi_arrival {
-    size_t size; /* set it to sizeof(vidi_arrival) before the call */
-    uint64_t generation;
-    uint64_t next;
-    uint64_t epoch;
-    uint64_t done;
-    uint64_t sum;
-} vidi_arrival;
+/* Bytes that tell which piece a set awaits. */
+#define VIDI_PIECE_STATE_BYTES 40
 
 /*
  * For sets that are saved or copied before all of their pieces have come: vidi_write, vidi_piece_write and vidi_copy
  * take what is there, and the set that is made from it is whole. vidi_piece_state tells what the original awaits
- * (VIDI_EABSENT: nothing, it is whole), and vidi_piece_resume makes the other one await the same. VIDI_EARGUMENT if the
- * state cannot be one of this set, VIDI_ECANNOT if it awaits a piece already or lives in a folder.
+ * (VIDI_EABSENT: nothing, it is whole), and vidi_piece_resume makes the other one await the same. Save the bytes of the
+ * state with those of the set, and do not change them. VIDI_EARGUMENT if the state cannot be one of this set,
+ * VIDI_ECANNOT if it awaits a piece already or lives in a folder.
  */
-VIDI_API int vidi_piece_state(const vidi_set *set, vidi_arrival *arrival);
-VIDI_API int vidi_piece_resume(vidi_set *set, const vidi_arrival *arrival);
+VIDI_API int vidi_piece_state(const vidi_set *set, unsigned char state[VIDI_PIECE_STATE_BYTES]);
+VIDI_API int vidi_piece_resume(vidi_set *set, const unsigned char state[VIDI_PIECE_STATE_BYTES]);
 
 /*
  * Copies a set, into memory: with its key, recipe, canonical form, counters and history, and with the previous epoch if

@@ -35,7 +35,7 @@ enum { HEAD, PREVIOUS, CONTENTS, RECORDS };
 
 void vidi__arrival_free(vidi_set *set)
 {
-    vidi__release(&set->memory, set->arrival, sizeof *set->arrival, _Alignof(vidi_arrival));
+    vidi__release(&set->memory, set->arrival, sizeof *set->arrival, _Alignof(vidi__arrival));
     set->arrival = NULL;
 }
 
@@ -338,9 +338,8 @@ static int read_head(vidi_set *set, const incoming *piece, vidi__reader *reader)
         return vidi__damaged("kind or hash are not those of the set");
     if (reader->left || piece->next != position_at(previous ? PREVIOUS : CONTENTS, 0))
         return vidi__damaged("the first piece does not end where it should");
-    VIDI__TRY(vidi__alloc_zeroed(&set->memory, &set->arrival, sizeof *set->arrival, _Alignof(vidi_arrival)));
-    *set->arrival = (vidi_arrival){
-        .size = sizeof(vidi_arrival), .generation = piece->generation, .next = piece->next, .epoch = epoch};
+    VIDI__TRY(vidi__alloc_zeroed(&set->memory, &set->arrival, sizeof *set->arrival, _Alignof(vidi__arrival)));
+    *set->arrival = (vidi__arrival){.generation = piece->generation, .next = piece->next, .epoch = epoch};
     vidi__set_ready(set);
     return VIDI_OK;
 }
@@ -368,7 +367,7 @@ static const vidi__epoch *epoch_of(const vidi_set *set, const incoming *piece)
 /* There was no memory for all of a piece. Sets that store every add must get the rest of the same piece. */
 static int check_repeated(vidi_set *set, const incoming *piece)
 {
-    vidi_arrival *arrival = set->arrival;
+    vidi__arrival *arrival = set->arrival;
     const vidi__epoch *epoch = epoch_of(set, piece);
     if (!arrival->done || arrival->sum == piece->sum)
         return VIDI_OK;
@@ -381,7 +380,7 @@ static int check_repeated(vidi_set *set, const incoming *piece)
 /* Is this the piece that the set awaits? */
 static int check_place(vidi_set *set, const incoming *piece)
 {
-    vidi_arrival *arrival = set->arrival;
+    vidi__arrival *arrival = set->arrival;
     if (!arrival)
         return vidi__fail(VIDI_EFORMAT, "the set is whole: no piece of it is missing");
     if (arrival->generation != piece->generation)
@@ -439,7 +438,7 @@ static int read_section(vidi_set *set, const incoming *piece, vidi__run_in *run)
 /* Everything is checked before anything is added. */
 static int add_piece(vidi_set *set, incoming *piece)
 {
-    vidi_arrival *arrival = set->arrival;
+    vidi__arrival *arrival = set->arrival;
     vidi__reader begin = piece->frame.base;
     vidi__run_in run = {.reader = &piece->frame.base, .done = arrival->done};
     VIDI__TRY(read_section(set, piece, &run));
@@ -513,38 +512,45 @@ int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, const vidi_a
 
 /* ---- a set that was saved while its pieces came ---- */
 
-int vidi_piece_state(const vidi_set *set, vidi_arrival *arrival)
+int vidi_piece_state(const vidi_set *set, unsigned char state[VIDI_PIECE_STATE_BYTES])
 {
-    if (!set || !arrival)
-        return vidi__fail(VIDI_EARGUMENT, "set or arrival is NULL");
+    if (!set || !state)
+        return vidi__fail(VIDI_EARGUMENT, "set or state is NULL");
     VIDI__TRY(vidi__set_here(set));
     vidi__lock_shared(set);
-    int code = set->arrival ? vidi__struct_out(arrival, set->arrival, sizeof *set->arrival, "vidi_arrival")
-                            : vidi__fail(VIDI_EABSENT, "the set is whole: no piece of it is missing");
+    const vidi__arrival *arrival = set->arrival;
+    if (arrival) {
+        const uint64_t numbers[] = {arrival->generation, arrival->next, arrival->epoch, arrival->done, arrival->sum};
+        _Static_assert(sizeof numbers == VIDI_PIECE_STATE_BYTES, "the state is these numbers");
+        for (size_t i = 0; i < VIDI__COUNT(numbers); i++)
+            vidi__store64(state + 8 * i, numbers[i]);
+    }
     vidi__unlock(set);
-    return code;
+    return arrival ? VIDI_OK : vidi__fail(VIDI_EABSENT, "the set is whole: no piece of it is missing");
 }
 
 /* `done` and `sum` belong to a piece that is checked when it comes, like every other. */
-static int resume(vidi_set *set, const vidi_arrival *state)
+static int resume(vidi_set *set, const vidi__arrival *state)
 {
     if (set->persistence || set->arrival)
         return vidi__fail(VIDI_ECANNOT,
                           set->arrival ? "the set awaits a piece already" : "sets in folders do not come in pieces");
     if (section_of(state->next) == HEAD || state->next >> POSITION_BITS || state->epoch > set->now.number)
         return vidi__fail(VIDI_EARGUMENT, "this is not the state of a set that comes in pieces");
-    VIDI__TRY(vidi__alloc(&set->memory, &set->arrival, sizeof *set->arrival, _Alignof(vidi_arrival)));
+    VIDI__TRY(vidi__alloc(&set->memory, &set->arrival, sizeof *set->arrival, _Alignof(vidi__arrival)));
     *set->arrival = *state;
     return VIDI_OK;
 }
 
-int vidi_piece_resume(vidi_set *set, const vidi_arrival *arrival)
+int vidi_piece_resume(vidi_set *set, const unsigned char state[VIDI_PIECE_STATE_BYTES])
 {
-    vidi_arrival mine;
-    if (!set || !arrival)
-        return vidi__fail(VIDI_EARGUMENT, "set or arrival is NULL");
-    VIDI__TRY(vidi__struct_in(&mine, sizeof mine, arrival, "vidi_arrival"));
-    mine.size = sizeof mine;
+    if (!set || !state)
+        return vidi__fail(VIDI_EARGUMENT, "set or state is NULL");
+    const vidi__arrival mine = {.generation = vidi__load64(state),
+                                .next = vidi__load64(state + 8),
+                                .epoch = vidi__load64(state + 16),
+                                .done = vidi__load64(state + 24),
+                                .sum = vidi__load64(state + 32)};
     VIDI__TRY(vidi__set_writable(set));
     vidi__lock_alone(set);
     int code = resume(set, &mine);

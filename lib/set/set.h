@@ -88,6 +88,15 @@ typedef struct vidi__note {
 
 typedef struct vidi__persistence vidi__persistence;
 
+/* How far a set is of which some pieces have come; vidi_piece_state writes these numbers. */
+typedef struct vidi__arrival {
+    uint64_t generation; /* of all its pieces */
+    uint64_t next;       /* position of the piece that comes next */
+    uint64_t epoch;      /* of the set when the first piece came: after a rotation it takes no more */
+    uint64_t done;       /* how much of the next piece was added, if there was no memory for all of it */
+    uint64_t sum;        /* checksum of the piece that came last, or of that part */
+} vidi__arrival;
+
 struct vidi_set {
     vidi__memory memory;
     vidi__latch lock;
@@ -115,7 +124,7 @@ struct vidi_set {
     vidi__epoch *previous; /* NULL: not kept in memory */
     vidi_epoch_stats *history;
     uint64_t history_count, history_room;
-    vidi_arrival *arrival;       /* the set is being received in pieces (pieces.c); NULL: it is whole */
+    vidi__arrival *arrival;      /* the set is being received in pieces (pieces.c); NULL: it is whole */
     _Atomic uint64_t piece_seed; /* random, so that no other set has its cursors; 0: not drawn yet */
     uint64_t earlier_moves;      /* moves of past epochs' filters, rotations, and previous epochs that were dropped */
 };

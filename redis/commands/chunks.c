@@ -133,7 +133,7 @@ static const char *read_settings(settings *settings, vidi_str texts, value_role 
     }
     settings_init(settings, role);
     const char *wrong = texts.len ? "its settings are damaged" : settings_parse(settings, words, count);
-    settings->arrival.size = 0; /* the pieces say themselves which one comes next */
+    settings->awaits = false; /* the pieces say themselves which one comes next */
     return wrong || settings->role == role ? wrong : "it is of another type of filter";
 }
 
@@ -175,7 +175,7 @@ static int dump_chunk(server_context *ctx, const family *family, const value *va
 {
     bytes chunk = {.resize = memory_resize};
     settings settings = value_settings(value);
-    settings.arrival.size = 0; /* of a filter that is itself incomplete */
+    settings.awaits = false; /* of a filter that is itself incomplete */
     uint64_t cursor;
     put_head(&chunk, iterator == ASK_FIRST ? &settings : NULL);
     int code = find_cursor(value, iterator, &cursor);
@@ -237,7 +237,7 @@ static int refuse(server_context *ctx, const char *text, const char *why)
 static int loaded(server_context *ctx, server_string *name, const value *value, vidi_str piece, uint64_t position)
 {
     settings settings = value_settings(value);
-    settings.arrival.size = 0;
+    settings.awaits = false;
     replicate_load(ctx, name, position, piece, &settings);
     value_changed(ctx, name);
     return server.ReplyWithSimpleString(ctx, "OK");

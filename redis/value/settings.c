@@ -79,25 +79,14 @@ static const char *take_role(settings *settings, vidi_str text)
     return role < 0 ? complain("ROLE must be URLS, BF or CF", text) : NULL;
 }
 
-/* Six numbers that settings_print has written, with colons between them. */
+/* The position and the bytes of vidi_piece_state, with a colon between them, as print_awaits has written them. */
 static const char *take_awaits(settings *settings, vidi_str text)
 {
-    uint64_t numbers[6];
-    size_t count = 0;
-    vidi_str left = text;
-    while (count < 6 && left.len > 0) {
-        const char *colon = memchr(left.ptr, ':', left.len);
-        size_t len = colon ? (size_t)(colon - left.ptr) : left.len;
-        if (!parse_count((vidi_str){left.ptr, len}, &numbers[count++]))
-            break;
-        len += colon != NULL;
-        left = (vidi_str){left.ptr + len, left.len - len};
-    }
-    if (count != 6 || left.len > 0)
-        return complain("AWAITS must be six numbers", text);
-    settings->position = numbers[0];
-    settings->arrival =
-        (vidi_arrival){sizeof(vidi_arrival), numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
+    size_t state = sizeof settings->piece_state, digits = text.len > state ? text.len - state - 1 : 0;
+    if (!digits || text.ptr[digits] != ':' || !parse_count((vidi_str){text.ptr, digits}, &settings->position))
+        return "AWAITS must be a number, a colon and the state of a set";
+    memcpy(settings->piece_state, text.ptr + digits + 1, state);
+    settings->awaits = true;
     return NULL;
 }
 
@@ -174,13 +163,13 @@ static void print_key(const settings *settings, settings_words *words)
 
 static void print_awaits(const settings *settings, settings_words *words)
 {
-    const vidi_arrival *arrival = &settings->arrival;
-    if (!arrival->size)
+    if (!settings->awaits)
         return;
-    char text[6 * 21 + 1];
-    snprintf(text, sizeof text, "%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64,
-             settings->position, arrival->generation, arrival->next, arrival->epoch, arrival->done, arrival->sum);
-    add_pair(words, "AWAITS", text);
+    char text[24 + sizeof settings->piece_state];
+    int digits = snprintf(text, sizeof text, "%" PRIu64 ":", settings->position);
+    memcpy(text + digits, settings->piece_state, sizeof settings->piece_state);
+    add_word(words, "AWAITS", 6);
+    add_word(words, text, (size_t)digits + sizeof settings->piece_state);
 }
 
 static void print_role(const settings *settings, settings_words *words)

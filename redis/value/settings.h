@@ -5,7 +5,7 @@
  *     for users    [KIND k] [CAPACITY n] [ERROR e | LOST n] [CANON profile] [INVALID KEEP|DROP|FAIL]
  *                  [MAXMEMORY bytes] [PARAM name value]... [KEY hex] [LIKE key]
  *     for servers  [ROLE URLS|BF|CF] [EXPANSION n] [BUCKETSIZE n] [MAXITERATIONS n] [DELETED n] [MERGED n]
- *                  [UNTIL ms] [AWAITS n:n:n:n:n:n]
+ *                  [UNTIL ms] [AWAITS n:bytes]
  *
  * Words are not case-sensitive. Options that are left out keep their defaults.
  */
@@ -50,8 +50,9 @@ typedef struct settings {
     uint64_t deleted;       /* CF: items deleted so far */
     uint64_t merged;        /* sets that store every add: items that came by merging, which their counters leave out */
     int64_t previous_until; /* Unix time in ms at which the previous epoch is dropped; 0: it stays */
-    uint64_t position;      /* what VIDI.LOAD expects next, if the set is not complete */
-    vidi_arrival arrival;   /* the same as the library knows it; size 0: the set is complete */
+    bool awaits;            /* the set is not complete */
+    uint64_t position;      /* then: what VIDI.LOAD expects next */
+    unsigned char piece_state[VIDI_PIECE_STATE_BYTES]; /* then: vidi_piece_state */
     bool has_key;
     unsigned char key[VIDI_KEY_BYTES];
     server_string *like; /* the key whose set this one is made like; belongs to the command. NULL: none */

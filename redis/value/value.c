@@ -65,9 +65,10 @@ value *value_new(const settings *settings)
     made->previous_until = settings->previous_until; /* value_refresh lets it begin when the set is there */
     memory_init(&made->memory, settings->max_memory);
     memory_add_owner(&made->memory, made);
-    if (settings->arrival.size) {
+    if (settings->awaits) {
         made->saved = server.Alloc(sizeof *made->saved);
-        *made->saved = (saved_arrival){settings->position, settings->arrival};
+        made->saved->position = settings->position;
+        memcpy(made->saved->piece_state, settings->piece_state, sizeof made->saved->piece_state);
     }
     return made;
 }
@@ -97,9 +98,7 @@ settings value_settings(const value *value)
     settings.merged = value->merged;
     settings.previous_until = value->previous_until;
     settings.position = value->position;
-    settings.arrival.size = sizeof settings.arrival;
-    if (vidi_piece_state(value->set, &settings.arrival) != VIDI_OK)
-        settings.arrival.size = 0;
+    settings.awaits = vidi_piece_state(value->set, settings.piece_state) == VIDI_OK;
     return settings;
 }
 
@@ -174,7 +173,7 @@ static void resume_pieces(value *value)
 {
     if (!value->saved)
         return;
-    int code = vidi_piece_resume(value->set, &value->saved->arrival);
+    int code = vidi_piece_resume(value->set, value->saved->piece_state);
     if (code == VIDI_ECANNOT)
         return;
     value->position = code == VIDI_OK ? value->saved->position : 0;

@@ -20,7 +20,7 @@ typedef struct claims claims;
 /* Where to continue a value that was saved before all of its pieces had arrived. */
 typedef struct saved_arrival {
     uint64_t position;
-    vidi_arrival arrival;
+    unsigned char piece_state[VIDI_PIECE_STATE_BYTES];
 } saved_arrival;
 
 typedef struct value {

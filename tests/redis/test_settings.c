@@ -58,6 +58,31 @@ static void printed_words_give_the_same_settings(void **state)
     must_survive(long_one);
 }
 
+static void the_state_of_an_incomplete_set_may_have_any_bytes(void **state)
+{
+    settings before, after;
+    settings_words words;
+    (void)state;
+    for (uint64_t position = 1; position < UINT64_MAX / 10; position *= 10) {
+        settings_init(&before, ROLE_URLS);
+        before.awaits = true;
+        before.position = position;
+        for (size_t i = 0; i < sizeof before.piece_state; i++)
+            before.piece_state[i] = (unsigned char)(i % 3 ? 256 - i : i % 2 * ':');
+        settings_print(&before, &words);
+        settings_init(&after, ROLE_URLS);
+        assert_null(settings_parse(&after, words.words, words.count));
+        assert_true(after.awaits && after.position == position);
+        assert_memory_equal(before.piece_state, after.piece_state, sizeof before.piece_state);
+        vidi_str *last = &words.words[words.count - 1];
+        for (last->len--; last->len > 0; last->len--) {
+            settings_init(&after, ROLE_URLS);
+            const char *wrong = settings_parse(&after, words.words, words.count);
+            assert_true(wrong && strstr(wrong, "AWAITS must be"));
+        }
+    }
+}
+
 static void every_wrong_word_is_named(void **state)
 {
     static const struct {
@@ -150,6 +175,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(printed_words_give_the_same_settings),
+        cmocka_unit_test(the_state_of_an_incomplete_set_may_have_any_bytes),
         cmocka_unit_test(every_wrong_word_is_named),
         cmocka_unit_test(a_wrong_key_is_not_shown),
         cmocka_unit_test(too_many_parameters_are_refused),

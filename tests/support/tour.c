@@ -332,11 +332,11 @@ static int write_piece_anew(const vidi_set *set, uint64_t *cursor, test_stream *
 /* What was made of some pieces awaits the next one. */
 static void visit_resumed(const test_tour *tour, const vidi_set *set, const vidi_access *access)
 {
-    vidi_arrival arrival = {.size = sizeof arrival};
+    unsigned char awaits[VIDI_PIECE_STATE_BYTES];
     vidi_set *copy = NULL;
-    VISIT(vidi_piece_state(set, &arrival));
+    VISIT(vidi_piece_state(set, awaits));
     VISIT(vidi_copy(&copy, set, access));
-    VISIT(vidi_piece_resume(copy, &arrival));
+    VISIT(vidi_piece_resume(copy, awaits));
     VISIT_VOID(vidi_close(copy));
 }
 

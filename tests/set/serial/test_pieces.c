@@ -15,6 +15,8 @@
 #include "support/streams.h"
 #include "support/urls.h"
 
+#include "base/bits.h"
+
 enum { SEED = 8, LEAST = 4096, PIECES_MAX = 4000 };
 
 /* All pieces of a set, as they were written. */
@@ -559,16 +561,16 @@ static void a_set_that_was_rotated_takes_no_more_pieces(void **state)
 /* Writes the set and reads it again, as a server does that restarts. */
 static void save_and_load(vidi_set **set)
 {
-    vidi_arrival arrival = {.size = sizeof arrival};
+    unsigned char state[VIDI_PIECE_STATE_BYTES];
     test_stream stream = {0};
-    int awaits = vidi_piece_state(*set, &arrival);
+    int awaits = vidi_piece_state(*set, state);
     assert_true(awaits == VIDI_OK || awaits == VIDI_EABSENT);
     assert_int_equal(vidi_write(*set, test_stream_sink, &stream, VIDI_WRITE_PREVIOUS), VIDI_OK);
     vidi_close(*set);
     *set = NULL;
     assert_int_equal(test_stream_read(&stream, set, 0, NULL), VIDI_OK);
     if (awaits == VIDI_OK)
-        assert_int_equal(vidi_piece_resume(*set, &arrival), VIDI_OK);
+        assert_int_equal(vidi_piece_resume(*set, state), VIDI_OK);
     test_stream_free(&stream);
 }
 
@@ -597,25 +599,25 @@ static void only_a_whole_set_resumes_and_only_with_a_state_that_can_be(void **st
     static const uint64_t positions[] = {0, 1, UINT64_MAX};
     vidi_set *set = make_set(&which, 100, NULL), *copy = NULL;
     pieces *all = write_all(set, LEAST);
-    vidi_arrival arrival = {.size = sizeof arrival}, wrong;
+    unsigned char awaits[VIDI_PIECE_STATE_BYTES], wrong[VIDI_PIECE_STATE_BYTES];
     (void)state;
     read_good(&copy, all, 0);
-    assert_int_equal(vidi_piece_state(set, &arrival), VIDI_EABSENT);
-    assert_int_equal(vidi_piece_state(NULL, &arrival), VIDI_EARGUMENT);
+    assert_int_equal(vidi_piece_state(set, awaits), VIDI_EABSENT);
+    assert_int_equal(vidi_piece_state(NULL, awaits), VIDI_EARGUMENT);
     assert_int_equal(vidi_piece_state(copy, NULL), VIDI_EARGUMENT);
-    assert_int_equal(vidi_piece_state(copy, &arrival), VIDI_OK);
-    assert_int_equal(vidi_piece_resume(copy, &arrival), VIDI_ECANNOT);
-    assert_int_equal(vidi_piece_resume(NULL, &arrival), VIDI_EARGUMENT);
+    assert_int_equal(vidi_piece_state(copy, awaits), VIDI_OK);
+    assert_int_equal(vidi_piece_resume(copy, awaits), VIDI_ECANNOT);
+    assert_int_equal(vidi_piece_resume(NULL, awaits), VIDI_EARGUMENT);
     assert_int_equal(vidi_piece_resume(set, NULL), VIDI_EARGUMENT);
     for (size_t i = 0; i < 3; i++) {
-        wrong = arrival;
-        wrong.next = positions[i];
-        assert_int_equal(vidi_piece_resume(set, &wrong), VIDI_EARGUMENT);
+        memcpy(wrong, awaits, sizeof wrong);
+        vidi__store64(wrong + 8, positions[i]); /* the next position */
+        assert_int_equal(vidi_piece_resume(set, wrong), VIDI_EARGUMENT);
     }
-    wrong = arrival;
-    wrong.epoch = 7;
-    assert_int_equal(vidi_piece_resume(set, &wrong), VIDI_EARGUMENT);
-    assert_int_equal(vidi_piece_state(set, &arrival), VIDI_EABSENT);
+    memcpy(wrong, awaits, sizeof wrong);
+    vidi__store64(wrong + 16, 7); /* the epoch */
+    assert_int_equal(vidi_piece_resume(set, wrong), VIDI_EARGUMENT);
+    assert_int_equal(vidi_piece_state(set, awaits), VIDI_EABSENT);
     vidi_close(copy);
     vidi_close(set);
     free_pieces(all);
