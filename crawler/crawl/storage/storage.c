@@ -6,7 +6,10 @@
 
 #include <time.h>
 
-enum { SYNC_EVERY = 1000 }; /* milliseconds */
+enum {
+    SYNC_EVERY = 1000, /* milliseconds */
+    GROWTH_NS = 500000 /* nanoseconds that the set grows at a time while the thread has nothing else to do */
+};
 
 int64_t storage_now(void)
 {
@@ -174,6 +177,20 @@ static void tell(storage *storage, int error)
         crawl_fail(storage->crawl, "cannot read the database: %s", db_error(storage->crawl->db));
 }
 
+/*
+ * Waits for messages. Before that, the set gets a moment for memory that the next adds will need; while it wants more,
+ * the thread goes on without waiting.
+ */
+static bool take_messages(storage *storage, messages *arrived)
+{
+    int64_t wait = patience(storage);
+    int growing = 0;
+
+    if (wait > 0)
+        (void)vidi_step(storage->crawl->set, GROWTH_NS, &growing); /* if it fails, the adds will say so */
+    return message_queue_take(&storage->crawl->to_storage, arrived, SIZE_MAX, growing ? 0 : wait);
+}
+
 void *storage_run(void *context)
 {
     crawl *c = context;
@@ -189,7 +206,7 @@ void *storage_run(void *context)
         error = round_of(&storage, &arrived, false);
         end_round(&storage);
         if (error == VIDI_OK)
-            more = message_queue_take(&c->to_storage, &arrived, SIZE_MAX, patience(&storage));
+            more = take_messages(&storage, &arrived);
     }
     if (error == VIDI_OK)
         error = round_of(&storage, &arrived, true);
