@@ -140,18 +140,12 @@ static int try_fit(const merging *job)
     return status;
 }
 
-/* Returns true if the sets can lose pages. If they cannot, there is no rate to try. */
+/* Returns true if the sets can lose pages: sets that keep whole URLs cannot, so there is no rate to try. */
 static bool can_lose(const merging *job)
 {
-    static const char *const exact[] = {"hashset", "sorted", "list"};
     vidi_stats stats = {.size = sizeof stats};
 
-    if (vidi_stat(job->sets[0], &stats) != VIDI_OK)
-        return true;
-    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
-        if (strcmp(stats.kind, exact[i]) == 0)
-            return false;
-    return true;
+    return vidi_stat(job->sets[0], &stats) != VIDI_OK || !(stats.can & VIDI_KEEPS_URLS);
 }
 
 /* A set whose log has removals cannot be merged while it is mapped, so it is read into memory. */

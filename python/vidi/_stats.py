@@ -9,7 +9,7 @@ class Stats:
 
     __module__ = "vidi"
 
-    expected_lost: float  #: pages that were lost because their URL was falsely taken for seen (by formula)
+    expected_lost: float  #: expected number of pages lost because their URL was falsely taken for seen
     kind: str
     params: str  #: every parameter of the kind, as it is in force
     hash: str  #: the hash function or functions
