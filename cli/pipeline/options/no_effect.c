@@ -11,6 +11,7 @@
 
 #include "pipeline/options/set_options.h"
 #include "ui/output.h"
+#include "vidi/transfer.h"
 
 #define HINT " does not change that; %s"
 
@@ -112,6 +113,47 @@ static void warn_losses(const cli_set_options *options, const vidi_stats *stats)
                     cli_human_real(&number, options->lost), remedy(options));
 }
 
+/* Hashes a text under a key or under that of a set. False if it fails. */
+static bool hash_under(const unsigned char *key, const vidi_set *key_from, vidi_digest *digest)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_set *set;
+    uint8_t verdict;
+    uint64_t epoch;
+
+    options.key = key;
+    options.key_from = key_from;
+    options.canon = "none";
+    if (vidi_create(&set, &options) < 0)
+        return false;
+    int error = vidi_digest_batch(set, &(vidi_str){"", 0}, 1, digest, &verdict, &epoch);
+    vidi_close(set);
+    return error == VIDI_OK;
+}
+
+/* Returns true if the options name the key that the state has. Keys cannot be compared, but what they make of a text can. */
+static bool has_that_key(const cli_set_options *options, const vidi_set *state)
+{
+    unsigned char key[VIDI_KEY_BYTES];
+    vidi_access reading = VIDI_ACCESS_INIT;
+    vidi_set *other = NULL;
+    vidi_digest had, asked;
+
+    reading.flags = VIDI_READ_ONLY;
+    if (options->key_file ? !cli_key_read(options->key_file, key) : vidi_open(&other, options->key_from, &reading) < 0)
+        return false;
+    bool hashed = hash_under(NULL, state, &had) && hash_under(options->key_file ? key : NULL, other, &asked);
+    vidi_close(other);
+    return hashed && had.lo == asked.lo && had.hi == asked.hi;
+}
+
+static void warn_key(const cli_set_options *options, const vidi_set *state)
+{
+    if ((options->key_file || options->key_from) && !has_that_key(options, state))
+        cli_warning("%s keeps the key that it was made with, and %s" HINT, options->state,
+                    options->key_file ? "--key-file" : "--key-from", "only a new --state can");
+}
+
 void cli_warn_no_effect(const cli_set_options *options, const vidi_set *state)
 {
     vidi_stats stats = {.size = sizeof stats};
@@ -121,4 +163,5 @@ void cli_warn_no_effect(const cli_set_options *options, const vidi_set *state)
     warn_capacity(options, &stats);
     warn_params(options, &stats);
     warn_losses(options, &stats);
+    warn_key(options, state);
 }

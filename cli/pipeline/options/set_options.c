@@ -201,14 +201,13 @@ typedef struct cli_models {
 
 static const cli_models nothing;
 
-/* Reads a key: 32 hexadecimal digits, with a line feed after them or not. */
-static int read_key(const char *path, unsigned char key[VIDI_KEY_BYTES])
+bool cli_key_read(const char *path, unsigned char key[VIDI_KEY_BYTES])
 {
     char text[2 * VIDI_KEY_BYTES + 2];
     FILE *file = fopen(path, "re");
 
     if (!file)
-        return cli_error("cannot read %s: %s", path, strerror(errno));
+        return false;
     size_t size = fread(text, 1, sizeof text, file);
     fclose(file);
     bool good = size == 2 * VIDI_KEY_BYTES || (size == 2 * VIDI_KEY_BYTES + 1 && text[size - 1] == '\n');
@@ -217,9 +216,18 @@ static int read_key(const char *path, unsigned char key[VIDI_KEY_BYTES])
         good = isxdigit((unsigned char)digits[0]) && isxdigit((unsigned char)digits[1]);
         key[i] = (unsigned char)strtoul(digits, NULL, 16);
     }
-    return good ? CLI_OK
-                : cli_error("%s is not a key: it must have %d hexadecimal digits, as 'openssl rand -hex %d' prints",
-                            path, 2 * VIDI_KEY_BYTES, VIDI_KEY_BYTES);
+    errno = good ? errno : 0;
+    return good;
+}
+
+static int read_key(const char *path, unsigned char key[VIDI_KEY_BYTES])
+{
+    if (cli_key_read(path, key))
+        return CLI_OK;
+    if (errno)
+        return cli_error("cannot read %s: %s", path, strerror(errno));
+    return cli_error("%s is not a key: it must have %d hexadecimal digits, as 'openssl rand -hex %d' prints", path,
+                     2 * VIDI_KEY_BYTES, VIDI_KEY_BYTES);
 }
 
 /*

@@ -50,6 +50,12 @@ int cli_set_check(const vidi_set *state, const cli_set_options *options, const c
 int cli_sets_open(cli_sets *sets, const cli_set_options *options);
 void cli_sets_close(cli_sets *sets);
 
+/*
+ * Reads a key: 32 hexadecimal digits, with a line feed after them or not. If it cannot, errno says why; 0: the file has
+ * something else.
+ */
+bool cli_key_read(const char *path, unsigned char key[VIDI_KEY_BYTES]);
+
 /* Warns of options that differ from what an existing state was made with: it stays as it is. */
 void cli_warn_no_effect(const cli_set_options *options, const vidi_set *state);
 

@@ -30,6 +30,19 @@ try quietly -s param --param k=7.0 --param hash=sip13
 try quietly -s param --param mode=salted
 echo "-- exact kinds take what comes"
 try quietly -s hashset --capacity 5
+echo "-- keys"
+echo 000102030405060708090a0b0c0d0e0f > key
+echo 000102030405060708090a0b0c0d0e00 > other
+for time in 1 2; do
+    try quietly -s keyed --key-file key
+    try quietly -s sibling --key-from keyed
+done
+try quietly -s sibling --key-file key --epoch new
+try quietly -s sibling --key-file key
+try quietly -s keyed --key-file other
+try quietly -s keyed --key-file nowhere
+try quietly -s keyed --key-from default
+try quietly -n -s default --key-from keyed
 echo "-- a budget that nothing checks"
 try quietly --lost 5
 try quietly -s default --lost 5
