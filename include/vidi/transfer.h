@@ -25,22 +25,20 @@ enum vidi_write_flags {
 /*
  * Writes the set as a stream of bytes, in pieces of at most 64 KiB. Adds wait meanwhile, and so do lookups of kinds
  * with VIDI_IS_CONCURRENT. The stream contains the key: keep it as secret as the set. Takes 64 KiB of the set's memory,
- * and 8 bytes for each 64 KiB of the stream. Of a set in a folder the
- * stream holds everything committed. If there was no memory to apply a commit to the filter, that is tried again first,
- * and this fails if there is still none. VIDI_ECANNOT for a mapped set whose log has something: open it with
- * VIDI_NO_MAP.
+ * and 8 bytes for each 64 KiB of the stream. Of a set in a folder the stream holds everything committed. If there was
+ * no memory to apply a commit to the filter, that is tried again first, and this fails if there is still none.
+ * VIDI_ECANNOT for a mapped set whose log has something: open it with VIDI_NO_MAP.
  */
 VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context, unsigned flags);
 
 /*
- * Makes a set from such a stream, or from all pieces of a set one after the other (vidi_piece_write),
- * on any little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT.
- * stream_bytes is the stream's length if known, otherwise 0; with it, a header that lies is refused before anything is
- * allocated for it: reading never takes more than three times the stream's length and 1 MiB, plus, of a stream of
- * pieces, what vidi_piece_read takes. path is a folder for the set to live in, made when the whole stream was read and
- * found good; NULL: in memory. access may be NULL. Reads no further than the end of the stream, unless told to make
- * sure that nothing follows (VIDI_READ_TO_END). A set whose canonical form is not known to this version, or to this
- * build, is VIDI_EFORMAT too.
+ * Makes a set from such a stream, or from all pieces of a set one after the other (vidi_piece_write), on any
+ * little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT. stream_bytes is the stream's length if
+ * known, otherwise 0; with it, a header that lies is refused before anything is allocated for it: reading never takes
+ * more than three times the stream's length and 1 MiB, plus, of a stream of pieces, what vidi_piece_read takes. path is
+ * a folder for the set to live in, made when the whole stream was read and found good; NULL: in memory. access may be
+ * NULL. Reads no further than the end of the stream, unless told to make sure that nothing follows (VIDI_READ_TO_END).
+ * A set whose canonical form is not known to this version, or to this build, is VIDI_EFORMAT too.
  */
 VIDI_API int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const char *path,
                        const vidi_access *access);
@@ -75,12 +73,13 @@ VIDI_API int vidi_attach(vidi_set *set, const char *path, const vidi_access *acc
 VIDI_API int vidi_piece_write(const vidi_set *set, uint64_t *cursor, size_t most, vidi_sink sink, void *context);
 
 /*
- * Takes one piece, in the order in which they were written. *more (may be NULL) becomes 1 if more follow, 0 if that
- * was the last. The first one, with *set NULL, makes the set, in memory and empty (access as for vidi_read); it allocates as vidi_create does. With
- * later pieces, access is ignored. The set can be used after each piece, and holds what has come so far: lookups, adds
- * and everything else work, but after a rotation no further piece is taken (VIDI_ECANNOT). Its statistics are complete
- * after the last piece. With VIDI_TOUCH_LATER, pieces together take at most three times their bytes and 1 MiB, and of a
- * Bloom filter 2 MiB for each stretch of 2 MiB in which a bit is set; without it, the first one says how much more.
+ * Takes one piece, in the order in which they were written. *more (may be NULL) becomes 1 if more follow, 0 if that was
+ * the last. The first one, with *set NULL, makes the set, in memory and empty (access as for vidi_read); it allocates
+ * as vidi_create does. With later pieces, access is ignored. The set can be used after each piece, and holds what has
+ * come so far: lookups, adds and everything else work, but after a rotation no further piece is taken (VIDI_ECANNOT).
+ * Its statistics are complete after the last piece. With VIDI_TOUCH_LATER, pieces together take at most three times
+ * their bytes and 1 MiB, and of a Bloom filter 2 MiB for each stretch of 2 MiB in which a bit is set; without it, the
+ * first one says how much more.
  *
  * Nothing is trusted: a damaged piece, and one that is out of order, repeated or of another set, is VIDI_EFORMAT, and
  * leaves the set as it was. After VIDI_EMEMORY or VIDI_ELIMIT the set may hold a part of the piece: give it the same

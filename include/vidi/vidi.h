@@ -1,8 +1,8 @@
 /*
  * vidi: have I seen this URL before?
  *
- * This header has what a crawler needs. vidi/url.h parses URLs and makes canonical forms; vidi/transfer.h writes, copies
- * and compares whole sets.
+ * This header has what a crawler needs. vidi/url.h parses URLs and makes canonical forms; vidi/transfer.h writes,
+ * copies and compares whole sets.
  *
  * A vidi_set remembers URLs in a few bytes each and answers VIDI_NEW or VIDI_SEEN. What can go wrong, before anything
  * else:
@@ -255,7 +255,7 @@ VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
  * VIDI_EFORMAT if it cannot be read.
  *
  * For writing: reads the snapshot into memory and replays the log. VIDI_EDAMAGED if something that was committed is
- * damaged or missing: then nothing has changed. With VIDI_ACCEPT_DAMAGE everything that is left is taken, also behind a
+ * damaged or missing: then nothing has changed. With VIDI_ACCEPT_DAMAGE everything that is left is taken, also after a
  * damaged place, and saved at once. What a crash has cut off, and nobody was told to be on disk, is not damage.
  * vidi_recovered says what was found.
  *
@@ -368,12 +368,13 @@ VIDI_API int vidi_add(vidi_set *set, vidi_str url);
  * The same for n URLs, in their order, with the same verdicts as n calls of vidi_add: repeats inside the batch are
  * VIDI_SEEN. Returns VIDI_OK, or an error; then each URL either has its verdict and was dealt with in full, or is
  * VIDI_UNTRIED and left no trace: call again with those. Under VIDI_FAIL_INVALID it stops before bytes that are not a
- * URL and returns VIDI_INVALID: they are the first that is VIDI_UNTRIED, and so are all behind them. Faster than single
+ * URL and returns VIDI_INVALID: they are the first that is VIDI_UNTRIED, and so are all after them. Faster than single
  * calls; 64 URLs or more are a good size.
  *
- * Unless marks is NULL, marks[i] becomes a mark after URL i: vidi_commit_to(set, marks[i]) commits everything answered before,
- * by any thread, up to and including URL i, and nothing answered later. A URL that is VIDI_INVALID or VIDI_UNTRIED gets
- * the mark of the URL before it. Marks are for sets with VIDI_MANUAL_COMMIT; those of all other sets are 0.
+ * Unless marks is NULL, marks[i] becomes a mark after URL i: vidi_commit_to(set, marks[i]) commits everything answered
+ * before, by any thread, up to and including URL i, and nothing answered later. A URL that is VIDI_INVALID or
+ * VIDI_UNTRIED gets the mark of the URL before it. Marks are for sets with VIDI_MANUAL_COMMIT; those of all other sets
+ * are 0.
  */
 VIDI_API int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts, uint64_t *marks);
 
@@ -460,11 +461,11 @@ typedef int (*vidi_visitor)(void *context, const vidi_entry *entry);
 VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context);
 
 /*
- * Does pending growth for about budget_ns nanoseconds. *more (may be NULL) becomes 1 if some is left, else 0. Calling it is never necessary,
- * because adds grow the set when they need to, in small pieces for all kinds but `sorted` and `list`. A server calls it
- * when idle. For `fingerprint`, from 64 MiB on, it allocates and touches the memory that the next adds will need (at
- * most a 64th more, and 16 MiB), which otherwise takes a third of their time; another thread may do so while this one
- * adds. Of a Bloom filter with VIDI_TOUCH_LATER it touches all of the room that was left out.
+ * Does pending growth for about budget_ns nanoseconds. *more (may be NULL) becomes 1 if some is left, else 0. Calling
+ * it is never necessary, because adds grow the set when they need to, in small pieces for all kinds but `sorted` and
+ * `list`. A server calls it when idle. For `fingerprint`, from 64 MiB on, it allocates and touches the memory that the
+ * next adds will need (at most a 64th more, and 16 MiB), which otherwise takes a third of their time; another thread
+ * may do so while this one adds. Of a Bloom filter with VIDI_TOUCH_LATER it touches all of the room that was left out.
  */
 VIDI_API int vidi_step(vidi_set *set, uint64_t budget_ns, int *more);
 
