@@ -115,7 +115,4 @@ bool sitemap_is_incomplete(const sitemap_report *report);
 /* A sentence without a full stop, such as "an '&' is not written as '&amp;'". */
 const char *sitemap_problem_text(sitemap_problem problem);
 
-/* "urlset", "sitemapindex", "text", "rss", "atom" or "unknown". */
-const char *sitemap_format_name(sitemap_format format);
-
 #endif

@@ -61,11 +61,3 @@ const char *sitemap_problem_text(sitemap_problem problem)
     };
     return texts[problem];
 }
-
-const char *sitemap_format_name(sitemap_format format)
-{
-    static const char *const names[] = {
-        [SITEMAP_UNKNOWN] = "unknown", [SITEMAP_URLSET] = "urlset", [SITEMAP_INDEX] = "sitemapindex",
-        [SITEMAP_TEXT] = "text",       [SITEMAP_RSS] = "rss",       [SITEMAP_ATOM] = "atom"};
-    return names[format];
-}
