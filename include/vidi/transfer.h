@@ -60,8 +60,8 @@ VIDI_API int vidi_attach(vidi_set *set, const char *path, const vidi_access *acc
  *
  * Adds between two pieces are allowed: all that the set held at the first piece arrives, and of what was added later
  * some. The previous epoch, if kept, travels too; the counters are those of the last piece. VIDI_ECANNOT if something
- * was removed, or the set was rotated, since the first piece: begin again. A cursor has room for 7 bits of what tells
- * that, so 128 removals between two calls, or a multiple, are not noticed here, but when the piece is read
+ * was removed, or the set was rotated, since the first piece: begin again. The cursor counts removals modulo 128: if
+ * exactly 128 or a multiple happen between two calls, this call does not notice, but vidi_piece_read does
  * (VIDI_EFORMAT). VIDI_ELIMIT if `most` is too small for what cannot be divided, such as a long URL of a kind that
  * keeps URLs: call again with more; the message says how much. A cursor that this set did not give is VIDI_ECANNOT or
  * VIDI_EARGUMENT, unless it happens to be one that it could have given.
@@ -102,10 +102,10 @@ VIDI_API int vidi_piece_size(const void *bytes, size_t size, uint64_t *length);
 
 /*
  * For sets that are saved or copied before all of their pieces have come: vidi_write, vidi_piece_write and vidi_copy
- * take what is there, and the set that is made from it is whole. vidi_piece_state tells what the original awaits
- * (VIDI_EABSENT: nothing, it is whole), and vidi_piece_resume makes the other one await the same. Save the bytes of the
- * state with those of the set, and do not change them. VIDI_EARGUMENT if the state cannot be one of this set,
- * VIDI_ECANNOT if it awaits a piece already or lives in a folder.
+ * save what is there, and the new set counts as whole. To go on with the missing pieces there, take the state of the
+ * original with vidi_piece_state (VIDI_EABSENT: it is whole) and give it to the new set with vidi_piece_resume. Save
+ * the bytes of the state with those of the set, and do not change them. VIDI_EARGUMENT if the state cannot be one of
+ * this set, VIDI_ECANNOT if it awaits a piece already or lives in a folder.
  */
 VIDI_API int vidi_piece_state(const vidi_set *set, unsigned char state[VIDI_PIECE_STATE_BYTES]);
 VIDI_API int vidi_piece_resume(vidi_set *set, const unsigned char state[VIDI_PIECE_STATE_BYTES]);
@@ -127,11 +127,11 @@ VIDI_API int vidi_copy(vidi_set **copy, const vidi_set *set, const vidi_access *
  * every add. Flags, VIDI_EDIFFERS and VIDI_ERATE are as for vidi_merge; the message begins with the path of the
  * set that does not fit.
  *
- * The sets are opened for reading and verified before anything is written; damage is VIDI_EFORMAT. Of their flags,
- * `access` (may be NULL) takes VIDI_ACCEPT_DAMAGE alone: without it, a set of which something is gone is VIDI_EDAMAGED.
- * `path` must be absent or empty (VIDI_EEXIST otherwise), as for vidi_create. When this returns, the new set is on
- * disk. After an error, or if the process ends meanwhile, there is no set at `path`, and the call can be repeated; if
- * just the last sync has failed, the whole set may be there.
+ * The sets are opened for reading and verified before anything is written; damage is VIDI_EFORMAT. The only flag that
+ * counts in `access` (may be NULL) is VIDI_ACCEPT_DAMAGE: without it, a source set that lacks something is
+ * VIDI_EDAMAGED. `path` must be absent or empty (VIDI_EEXIST otherwise), as for vidi_create. When this returns, the new
+ * set is on disk. After an error, or if the process ends meanwhile, there is no set at `path`, and the call can be
+ * repeated; if just the last sync has failed, the whole set may be there.
  *
  * What is in the logs of the sets goes to the log of the new one, and is held in memory as when such a set is opened
  * for reading. Beyond that it takes a few hundred KiB and 8 bytes for each 64 KiB of the result; for fingerprint, also
@@ -145,9 +145,9 @@ VIDI_API int vidi_merge_stored(const char *path, const char *const *from, size_t
 
 /*
  * A digest of what the set holds: of its contents alone, not of their order or layout, the statistics, or the way they
- * got there. Linear in the size, some 40 ns a URL; locks as vidi_iterate, and returns VIDI_ECANNOT where that does for
- * another reason than VIDI_CAN_ITERATE. How often a URL was added counts in sets with multiset=on. An empty set's
- * digest is 16 zeros.
+ * got there. Linear in the size, some 40 ns a URL; locks as vidi_iterate does. Works without VIDI_CAN_ITERATE, too;
+ * apart from that it returns VIDI_ECANNOT wherever vidi_iterate does. How often a URL was added counts in sets with
+ * multiset=on. An empty set's digest is 16 zeros.
  *
  * Kinds that keep the URLs (hashset, sorted, list) have equal digests if they hold the same URLs, also with different
  * keys. For fingerprint, key, epoch, member, hash and bits must be the same too, as for a merge; its digests tell

@@ -5,8 +5,8 @@
  * and keep nothing: any thread may call them at any time. Input is any bytes; what is not UTF-8 becomes U+FFFD, as in
  * the standard (canonical forms, below, keep such bytes apart). Time is linear in the input's length for every input.
  * Nothing is allocated for a base and a reference of up to about 1,000 bytes that fit into the caller's buffer, besides
- * what ICU takes for internationalised hosts. Of those, names of more than 1,024 bytes are refused, more than any that
- * the DNS knows; and all in a build without ICU.
+ * what ICU takes for internationalised hosts. Internationalised hosts of more than 1,024 bytes are refused (the DNS has
+ * none that long); a build without ICU refuses all of them.
  */
 #ifndef VIDI_URL_H
 #define VIDI_URL_H
@@ -137,8 +137,8 @@ typedef int (*vidi_canon_visitor)(void *context, const vidi_canon_change *step);
 
 /*
  * Tells which rules change the URL, in their order: "whatwg" for reading and serialising it, "fragment", then those of
- * the form; the last one's `after` is the canonical form, and without any the URL is in it already. VIDI_OK, or
- * VIDI_INVALID and errors as for vidi_url_canon. For people: it allocates.
+ * the form. The `after` of the last change is the canonical form; if there is no change, the URL was in it already.
+ * VIDI_OK, or VIDI_INVALID and errors as for vidi_url_canon. For people: it allocates.
  */
 VIDI_API int vidi_url_explain(const vidi_canon *canon, vidi_str input, const vidi_str *base, vidi_canon_visitor visitor,
                               void *context);

@@ -13,17 +13,18 @@
  *  - Kinds that do not grow (VIDI_CAN_GROW is missing) go on answering past their capacity, with more and more losses.
  *    vidi_stats.count next to vidi_stats.capacity shows it.
  *  - Spellings of one page are one URL: a set brings every URL into its canonical form first (vidi_options.canon). The
- *    default, whatwg, changes nothing about what a URL means; crawl, w3lib, surt and the keys bring together what is
- *    only nearly always one page, and those that are not are lost without being in the statistics.
+ *    default, whatwg, changes nothing about what a URL means; crawl, w3lib, surt, key=host and key=site also merge URLs
+ *    that are usually, but not always, the same page. Where they are wrong, a page is lost, and expected_lost does not
+ *    count it.
  *  - Remove only URLs that this set answered VIDI_NEW for. Removing a URL that was falsely "seen" takes away bits that
  *    belong to another one.
  *  - The default hash is keyed with a secret that is drawn for each set. Hash functions without a key (hash=jenkins,
  *    oaat, murmur2, murmur3, md5, sha1), and xxh3, which is not safe against attacks, let a hostile site choose which
  *    pages you lose; vidi_stats.hash_trust tells.
- *  - A set belongs to the process that made it. After fork() a child may call vidi_write, vidi_piece_write,
- *    vidi_piece_state and vidi_close on a set in memory, if no call was running on the set at the
- *    fork; no other function, and none on a set in a folder. The child does not keep the lock of a set that its parent
- *    writes to. Its calls on that set return VIDI_ECANNOT, and vidi_close does nothing.
+ *  - A set belongs to the process that made it. After fork(), a child may use a set in memory with vidi_write,
+ *    vidi_piece_write, vidi_piece_state and vidi_close only, and only if no call was running on the set at the fork. It
+ *    may use no set in a folder: on one that its parent writes to, whose lock the child does not keep, each call
+ *    returns VIDI_ECANNOT, and vidi_close does nothing.
  *
  * Threads: any function may be called from any thread at any time on the same set, except vidi_close, which must be the
  * last call. Of several threads that add one URL at the same moment, exactly one is told VIDI_NEW. Adds of kinds with
@@ -256,8 +257,8 @@ VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
  *
  * For writing: reads the snapshot into memory and replays the log. VIDI_EDAMAGED if something that was committed is
  * damaged or missing: then nothing has changed. With VIDI_ACCEPT_DAMAGE everything that is left is taken, also after a
- * damaged place, and saved at once. What a crash has cut off, and nobody was told to be on disk, is not damage.
- * vidi_recovered says what was found.
+ * damaged place, and saved at once. Writes that a crash cut short are not damage, because no call had said yet that
+ * they were on disk. vidi_recovered says what was found.
  *
  * With VIDI_READ_ONLY: maps the snapshot, so that opening takes milliseconds whatever its size and all readers share
  * one copy, and reads what the log adds: of a long log only the last part, if the writer has indexed the rest. If
@@ -288,12 +289,12 @@ VIDI_API int vidi_open_or_create(vidi_set **set, const vidi_options *options);
 VIDI_API void vidi_close(vidi_set *set);
 
 /*
- * With VIDI_MANUAL_COMMIT: tells the set that everything answered VIDI_NEW so far, by any thread, has been handled, and
- * every removal so far. After a crash, URLs that were never committed come back as new. When this returns, the commit
- * is in the log's buffer. It is on disk within about a second, or, with VIDI_SYNC_ALWAYS, already. Does nothing for
- * other sets. On VIDI_EIO the log has failed, and nothing more can be committed until vidi_snapshot succeeds; nothing
- * is lost as long as the process lives. What waits for a commit takes some 50 bytes a URL. An add that is VIDI_ELIMIT
- * for want of memory may succeed after a commit, which moves the URLs into the filter.
+ * With VIDI_MANUAL_COMMIT: tells the set that the caller has handled everything so far, from any thread: the URLs
+ * answered VIDI_NEW, and the removals. After a crash, URLs that were never committed come back as new. When this
+ * returns, the commit is in the log's buffer. It is on disk within about a second, or, with VIDI_SYNC_ALWAYS, already.
+ * Does nothing for other sets. On VIDI_EIO the log has failed, and nothing more can be committed until vidi_snapshot
+ * succeeds; nothing is lost as long as the process lives. What waits for a commit takes some 50 bytes a URL. An add
+ * that is VIDI_ELIMIT for want of memory may succeed after a commit, which moves the URLs into the filter.
  */
 VIDI_API int vidi_commit(vidi_set *set);
 
@@ -366,9 +367,9 @@ VIDI_API int vidi_add(vidi_set *set, vidi_str url);
 
 /*
  * The same for n URLs, in their order, with the same verdicts as n calls of vidi_add: repeats inside the batch are
- * VIDI_SEEN. Returns VIDI_OK, or an error; then each URL either has its verdict and was dealt with in full, or is
- * VIDI_UNTRIED and left no trace: call again with those. Under VIDI_FAIL_INVALID it stops before bytes that are not a
- * URL and returns VIDI_INVALID: they are the first that is VIDI_UNTRIED, and so are all after them. Faster than single
+ * VIDI_SEEN. Returns VIDI_OK or an error. After an error, each URL either has its verdict and is finished, or is
+ * VIDI_UNTRIED and was not touched: call again with the untried ones. Under VIDI_FAIL_INVALID the batch returns
+ * VIDI_INVALID at the first entry that is not a URL; that entry and all after it are VIDI_UNTRIED. Faster than single
  * calls; 64 URLs or more are a good size.
  *
  * Unless marks is NULL, marks[i] becomes a mark after URL i: vidi_commit_to(set, marks[i]) commits everything answered
@@ -429,8 +430,8 @@ enum vidi_merge_flags {
  * and nothing has changed. Sets that are exact, or whose size was given by parameters (m, bits), are never refused; nor
  * is a merge after which the rate is no higher than one of the two sets had before, or one with VIDI_MERGE_FORCE.
  *
- * expected_lost grows by that of `from`, in proportion to how many of the URLs of `from` are new to `into` (of kinds
- * that keep no URLs, an estimate), and is never less than either was: merging a set again adds nothing.
+ * If a share s of the URLs of `from` is new to `into`, expected_lost grows by s times that of `from`. It never falls
+ * below the value of either set, and merging a set again adds nothing. For kinds that keep no URLs, s is an estimate.
  *
  * Takes time linear in the size of `from`; adds to either set wait. On any other error `into` may hold part of `from`;
  * calling again completes it, except that sets which store every add may then count some URLs twice. To merge into a
@@ -454,9 +455,9 @@ typedef struct vidi_entry {
 typedef int (*vidi_visitor)(void *context, const vidi_entry *entry);
 
 /*
- * Lists the set in no particular order; adds wait meanwhile. Linear in its size. Needs VIDI_CAN_ITERATE. Of a set in a
- * folder, what is committed; of one that is mapped, what the log adds comes last, and a URL may come twice: its times
- * add up. VIDI_ECANNOT if a mapped set's log removes something: open it with VIDI_NO_MAP then.
+ * Lists the set in no particular order; adds wait meanwhile. Linear in its size. Needs VIDI_CAN_ITERATE. For a set in a
+ * folder it lists what is committed. For a mapped set it lists the snapshot first and then the log, so a URL may come
+ * twice: add up its times. VIDI_ECANNOT if a mapped set's log removes something: open it with VIDI_NO_MAP then.
  */
 VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context);
 
@@ -540,8 +541,8 @@ typedef struct vidi_stats {
 VIDI_API int vidi_stat(const vidi_set *set, vidi_stats *stats);
 
 /*
- * What one more VIDI_NEW answer would add to vidi_stats.expected_lost now: the odds p / (1 - p), where p is fp_now, or
- * 0.999 if that is higher. Takes far less time than vidi_stat. On error *odds is 0.
+ * What one more VIDI_NEW answer would add to vidi_stats.expected_lost now: the odds p / (1 - p), where p is fp_now, but
+ * at most 0.999. Takes far less time than vidi_stat. On error *odds is 0.
  */
 VIDI_API int vidi_odds(const vidi_set *set, double *odds);
 
