@@ -6,7 +6,7 @@
 #include "support/streams.h"
 #include "vidi/transfer.h"
 
-static const char *const programs[] = {NULL, "crawl", "crawler"};
+static const char *const programs[] = {NULL, "crawl", "crawler", "brawl"};
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
 static vidi_str url(const char *text)
