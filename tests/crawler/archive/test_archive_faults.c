@@ -31,7 +31,14 @@ static struct {
     int code;       /* errno */
     bool broken;    /* a sync has failed: nothing may be written any more */
     bool written_when_broken;
+    bool unsynced[256]; /* by descriptor: something was written and not synced since the archive was opened */
 } disk;
+
+static void note_write(int file)
+{
+    check(file >= 0 && (size_t)file < sizeof disk.unsynced, "descriptor %d", file);
+    disk.unsynced[file] = true;
+}
 
 static bool fails(call which)
 {
@@ -65,8 +72,10 @@ ssize_t __wrap_pwrite(int file, const void *data, size_t n, off_t offset)
         disk.which = PWRITE;
         disk.countdown = 0;
         disk.times = 2;
+        note_write(file);
         return __real_pwrite(file, data, n / 2, offset);
     }
+    note_write(file);
     return __real_pwrite(file, data, n, offset);
 }
 
@@ -77,8 +86,10 @@ int __wrap_ftruncate(int file, off_t length)
 
 int __wrap_fdatasync(int file)
 {
-    (void)file;
-    return fails(FDATASYNC) ? -1 : 0;
+    if (fails(FDATASYNC))
+        return -1;
+    disk.unsynced[file] = false;
+    return 0;
 }
 
 int __wrap_fsync(int file)
@@ -209,7 +220,8 @@ static int run_batch(crawl_state *crawl, archive *archive)
         error = write_again(archive, bytes_str(&pages[crawl->batches * PAGES + i]));
     if (!error)
         error = sync_again(archive);
-    if (!error) {
+    if (!error) { /* also the files that have become full since the last batch are on disk */
+        assert_null(memchr(disk.unsynced, true, sizeof disk.unsynced));
         crawl->committed = archive_end(archive);
         crawl->batches++;
     }
@@ -294,6 +306,7 @@ static void run(crawl_state *crawl)
     for (unsigned opened = 0; crawl->batches < BATCHES; opened++) {
         archive *archive = NULL;
         check(opened < 4, "it does not end");
+        memset(disk.unsynced, 0, sizeof disk.unsynced);
         int error = open_again(crawl, &archive);
         if (archive)
             error = run_batches(crawl, archive, opened == 0);
