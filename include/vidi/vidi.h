@@ -176,10 +176,10 @@ enum vidi_access_flags {
      * Room for a capacity is not allocated when a set is made, rotated, read or copied, but when it is first written
      * to, zeroed, in requests of at most 2 MiB. So making a set for any capacity takes microseconds, also if the
      * allocator clears its memory, and vidi_stats.memory_bytes counts what was written to. A set that then gets no more
-     * memory, or reaches its limit, refuses adds (VIDI_EMEMORY, VIDI_ELIMIT) and stays as it is. VIDI_ELIMIT at once
-     * for a Bloom filter that is larger than this machine's memory, and than the limit. Adds to a Bloom filter do not
-     * run in parallel then. fingerprint takes the capacity as a hint, as from vidi_expect, and grows; hashset and
-     * sorted grow, too, and what they grow by is allocated at once, by sorted in one request.
+     * memory, or reaches its limit, refuses adds (VIDI_EMEMORY, VIDI_ELIMIT) and stays as it is. A Bloom filter that
+     * exceeds both this machine's memory and the limit is refused at once (VIDI_ELIMIT). Adds to a Bloom filter do not
+     * run in parallel with this flag. fingerprint takes the capacity as a hint, as from vidi_expect, and grows; hashset
+     * and sorted grow, too, and what they grow by is allocated at once, by sorted in one request.
      */
     VIDI_TOUCH_LATER = 32
 };
