@@ -372,22 +372,16 @@ static PyObject *update(PyObject *self, PyObject *args, PyObject *keywords)
 }
 
 static const char add_many_doc[] =
-    "add_many($self, /, urls, *, missing='fail')\n"
-    "--\n"
-    "\n"
-    "Add many URLs, in their order; return a list with True for each that is new, False for the others.\n"
-    "\n"
+    "add_many($self, /, urls, *, missing='fail')\n--\n\n"
+    "Add many URLs, in their order; return a list with True for each that is new, False for the others.\n\n"
     "    >>> s = vidi.Set()\n"
     "    >>> s.add_many(['http://example.org/', 'http://example.org/a', 'http://example.org/'])\n"
-    "    [True, True, False]\n"
-    "\n"
+    "    [True, True, False]\n\n"
     "This is much faster than single calls, and other threads run meanwhile. An item that is not a URL by its\n"
     "type, such as a number, is a TypeError. With missing='skip' the missing values of a table, which are None,\n"
-    "NaN and pandas' NA and NaT, are left out and answered False:\n"
-    "\n"
+    "NaN and pandas' NA and NaT, are left out and answered False:\n\n"
     "    >>> s.add_many(['http://example.org/b', None, float('nan')], missing='skip')\n"
-    "    [True, False, False]\n"
-    "\n"
+    "    [True, False, False]\n\n"
     "A list, and anything else that has a length, is looked at from beginning to end before anything is added:\n"
     "after a TypeError the set is as it was. Generators and other iterators are read in portions of 65,536, so\n"
     "an error in one leaves the portions before it added. If the call fails after something was added, because\n"
@@ -395,31 +389,23 @@ static const char add_many_doc[] =
     "that were not tried.\n";
 
 static const char has_many_doc[] =
-    "has_many($self, /, urls, *, missing='fail')\n"
-    "--\n"
-    "\n"
-    "Look many URLs up; return a list with True for each that is in the set. Nothing is added.\n"
-    "\n"
+    "has_many($self, /, urls, *, missing='fail')\n--\n\n"
+    "Look many URLs up; return a list with True for each that is in the set. Nothing is added.\n\n"
     "    >>> s = vidi.Set()\n"
     "    >>> s.add('http://example.org/')\n"
     "    True\n"
     "    >>> s.has_many(['http://example.org/', 'http://example.org/a'])\n"
-    "    [True, False]\n"
-    "\n"
+    "    [True, False]\n\n"
     "The items are read as add_many() reads them; with missing='skip', missing values are answered False.\n";
 
 static const char update_doc[] =
-    "update($self, /, *urls, missing='fail')\n"
-    "--\n"
-    "\n"
-    "Add all URLs of some iterables, which are read as add_many() reads them; `s |= urls` does the same.\n"
-    "\n"
+    "update($self, /, *urls, missing='fail')\n--\n\n"
+    "Add all URLs of some iterables, which are read as add_many() reads them; `s |= urls` does the same.\n\n"
     "    >>> s = vidi.Set()\n"
     "    >>> s.update(['http://example.org/'], (f'http://example.org/{n}' for n in range(3)))\n"
     "    >>> s |= {'http://example.org/a'}\n"
     "    >>> len(s)\n"
-    "    5\n"
-    "\n"
+    "    5\n\n"
     "Another vidi.Set is merged into this one, as merge() does it, so the two must fit together.\n";
 
 const PyMethodDef vp_batch_methods[] = {

@@ -52,14 +52,10 @@ static PyObject *with_arguments(const vp_signature *signature, PyObject *args, P
 /* ---- like ---- */
 
 static const char like_doc[] =
-    "like($type, /, other, path=None, **access)\n"
-    "--\n"
-    "\n"
-    "Make an empty set of the same kind, parameters, key, epoch and canonical form, so that the two can be merged.\n"
-    "\n"
+    "like($type, /, other, path=None, **access)\n--\n\n"
+    "Make an empty set of the same kind, parameters, key, epoch and canonical form, so that the two can be merged.\n\n"
     "`path` is a folder for it, which must be absent or empty; None: in memory. The keywords are those of Set that\n"
-    "say how it is used: memory_limit, invalid, sync, manual_commit.\n"
-    "\n"
+    "say how it is used: memory_limit, invalid, sync, manual_commit.\n\n"
     "    >>> a = vidi.Set(kind='blocked', capacity=1000, error=1e-4)\n"
     "    >>> b = vidi.Set.like(a)\n"
     "    >>> b.kind, len(b)\n"
@@ -100,11 +96,8 @@ static PyObject *like(PyObject *type, PyObject *args, PyObject *keywords)
 /* ---- from_bytes ---- */
 
 static const char from_bytes_doc[] =
-    "from_bytes($type, /, data, path=None, **access)\n"
-    "--\n"
-    "\n"
-    "Make a set from what to_bytes() returned, or from a file that `vidi export` wrote.\n"
-    "\n"
+    "from_bytes($type, /, data, path=None, **access)\n--\n\n"
+    "Make a set from what to_bytes() returned, or from a file that `vidi export` wrote.\n\n"
     "`data` is bytes or anything that has them, such as a bytearray, a memoryview or an mmap, of which a copy is made\n"
     "first. Nothing in it is trusted: FormatError, a ValueError, says what is wrong with it. `path` is a folder for\n"
     "the set, which must be absent or empty; None: in memory. The keywords are those of Set that say how it is used.\n"
@@ -181,11 +174,8 @@ static PyObject *from_bytes(PyObject *type, PyObject *args, PyObject *keywords)
 /* ---- copy ---- */
 
 static const char copy_doc[] =
-    "copy($self, /)\n"
-    "--\n"
-    "\n"
-    "Copy the set, into memory, with its key, counters and epochs. Of a set in a folder, what is committed.\n"
-    "\n"
+    "copy($self, /)\n--\n\n"
+    "Copy the set, into memory, with its key, counters and epochs. Of a set in a folder, what is committed.\n\n"
     "    >>> s = vidi.Set()\n"
     "    >>> s.add('http://example.org/')\n"
     "    True\n"

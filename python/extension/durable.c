@@ -127,25 +127,18 @@ static PyObject *note_of(PyObject *object, void *Py_UNUSED(closure))
 }
 
 static const char commit_doc[] =
-    "commit($self, /)\n"
-    "--\n"
-    "\n"
+    "commit($self, /)\n--\n\n"
     "Say that all new URLs so far have been handled (manual_commit=True). After a crash, URLs that\n"
     "were never committed are new again. Does nothing for other sets.\n";
 
 static const char mark_doc[] =
-    "mark($self, /)\n"
-    "--\n"
-    "\n"
+    "mark($self, /)\n--\n\n"
     "Return a mark after everything answered so far, for commit_to(); 0 without manual_commit.\n";
 
 static const char commit_to_doc[] =
-    "commit_to($self, mark, /)\n"
-    "--\n"
-    "\n"
+    "commit_to($self, mark, /)\n--\n\n"
     "Commit everything that was answered before the mark, and nothing after it. A mark that mark()\n"
-    "has not returned yet is an ArgumentError, and commits nothing.\n"
-    "\n"
+    "has not returned yet is an ArgumentError, and commits nothing.\n\n"
     "    >>> s = vidi.Set('crawl.vidi', manual_commit=True)\n"
     "    >>> s.add('http://example.org/')\n"
     "    True\n"
@@ -158,39 +151,28 @@ static const char commit_to_doc[] =
     "    >>> s.close()\n";
 
 static const char commit_note_doc[] =
-    "commit_note($self, mark, note, /)\n"
-    "--\n"
-    "\n"
+    "commit_note($self, mark, note, /)\n--\n\n"
     "Commit up to the mark and replace the note, both or neither. A note is up to 4,096 bytes\n"
-    "that belong to what is committed, such as the length of the file that URLs went to.\n"
-    "\n"
+    "that belong to what is committed, such as the length of the file that URLs went to.\n\n"
     "    >>> s = vidi.Set('noted.vidi', manual_commit=True)\n"
     "    >>> s.commit_note(s.mark(), b'page 7')\n"
     "    >>> s.note\n"
     "    b'page 7'\n"
     "    >>> s.close()\n";
 
-static const char sync_doc[] = "sync($self, /)\n"
-                               "--\n"
-                               "\n"
+static const char sync_doc[] = "sync($self, /)\n--\n\n"
                                "Return when everything committed is on disk.\n";
 
 static const char snapshot_doc[] =
-    "snapshot($self, /)\n"
-    "--\n"
-    "\n"
+    "snapshot($self, /)\n--\n\n"
     "Write a new snapshot and begin a new log. This also happens by itself from time to time.\n";
 
 static const char verify_doc[] =
-    "verify($self, /)\n"
-    "--\n"
-    "\n"
+    "verify($self, /)\n--\n\n"
     "Check every byte of a set that was opened with read_only=True; FormatError says what is wrong.\n";
 
 static const char expect_doc[] =
-    "expect($self, urls, /)\n"
-    "--\n"
-    "\n"
+    "expect($self, urls, /)\n--\n\n"
     "Tell the set how many URLs it will hold in the end, so that it grows in larger steps.\n";
 
 const PyMethodDef vp_durable_methods[] = {

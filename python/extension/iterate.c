@@ -220,20 +220,15 @@ PyObject *vp_set_iter(PyObject *self)
 }
 
 static const char hashes_doc[] =
-    "hashes($self, /)\n"
-    "--\n"
-    "\n"
-    "Return an iterator over what the set keeps of its URLs' hashes, as ints, in no particular order.\n"
-    "\n"
+    "hashes($self, /)\n--\n\n"
+    "Return an iterator over what the set keeps of its URLs' hashes, as ints, in no particular order.\n\n"
     "Works for every kind that can 'iterate'; the kind fingerprint, which is the default, keeps nothing else. The\n"
-    "numbers depend on the set's secret key; `vidi list --hashes` prints the same in hexadecimal.\n"
-    "\n"
+    "numbers depend on the set's secret key; `vidi list --hashes` prints the same in hexadecimal.\n\n"
     "    >>> s = vidi.Set()\n"
     "    >>> s.add('http://example.org/')\n"
     "    True\n"
     "    >>> len(list(s.hashes()))\n"
-    "    1\n"
-    "\n"
+    "    1\n\n"
     "All of them are copied first, so the set may change or be closed meanwhile. Of a set in a folder these are the\n"
     "committed ones.\n";
 

@@ -339,25 +339,19 @@ static PyObject *new_urls(PyObject *object, PyObject *const *args, Py_ssize_t co
 }
 
 static const char new_doc[] =
-    "new($self, /, urls, *, missing='fail')\n"
-    "--\n"
-    "\n"
-    "Return a lazy iterator of those URLs of an iterable that the set has not seen.\n"
-    "\n"
+    "new($self, /, urls, *, missing='fail')\n--\n\n"
+    "Return a lazy iterator of those URLs of an iterable that the set has not seen.\n\n"
     "    >>> s = vidi.Set()\n"
     "    >>> for url in s.new(['http://example.org/', 'http://example.org', 'http://example.org/a']):\n"
     "    ...     print(url)\n"
     "    http://example.org/\n"
-    "    http://example.org/a\n"
-    "\n"
+    "    http://example.org/a\n\n"
     "A URL is added when the next one is asked for. So if handling it raises an exception, or the\n"
-    "process is killed, the URL is new the next time:\n"
-    "\n"
+    "process is killed, the URL is new the next time:\n\n"
     "    >>> for url in s.new(['http://example.org/b']):\n"
     "    ...     break\n"
     "    >>> 'http://example.org/b' in s\n"
-    "    False\n"
-    "\n"
+    "    False\n\n"
     "With manual_commit=True it is added at once, and commit() says that it was handled. With missing='skip' None,\n"
     "NaN and pandas' NA and NaT are left out.\n";
 

@@ -50,21 +50,16 @@ static PyObject *ask(const vidi_plan_request *want)
 }
 
 static const char plan_doc[] =
-    "plan(*, urls=0, memory=0, error=0.0, lost=None, kind=None, params=None, exact=False, url_bytes=0.0)\n"
-    "--\n"
-    "\n"
+    "plan(*, urls=0, memory=0, error=0.0, lost=None, kind=None, params=None, exact=False, url_bytes=0.0)\n--\n\n"
     "Return the kinds that fit a number of URLs, an amount of memory (bytes) or of pages lost: a list of Plan, the\n"
-    "best first.\n"
-    "\n"
+    "best first.\n\n"
     "Say two or three of urls, memory, error and lost; the rest is computed. `lost` is how many pages may be lost\n"
-    "from the first URL to the last; 0, or exact=True, means none at all. URLs alone are planned with lost=1.\n"
-    "\n"
+    "from the first URL to the last; 0, or exact=True, means none at all. URLs alone are planned with lost=1.\n\n"
     "    >>> best = vidi.plan(urls=1e9, lost=1)[0]\n"
     "    >>> best.kind, best.expected_lost <= 1, best.bytes_per_url < 10\n"
     "    ('fingerprint', True, True)\n"
     "    >>> small = vidi.plan(urls=1000, lost=0)[0]\n"
-    "    >>> s = vidi.Set(kind=small.kind, params=small.params)\n"
-    "\n"
+    "    >>> s = vidi.Set(kind=small.kind, params=small.params)\n\n"
     "`kind` and `params` ask about one kind; url_bytes is the average length of a URL, for kinds that keep URLs\n"
     "(0: 80). Raises OptionError, a ValueError, if the request contradicts itself or nothing can serve.\n";
 
@@ -90,11 +85,8 @@ static PyObject *plan(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssi
 
 /* ---- vidi.kinds ---- */
 
-static const char kinds_doc[] = "kinds()\n"
-                                "--\n"
-                                "\n"
-                                "Return the kinds of sets, the default one first: a list of Kind.\n"
-                                "\n"
+static const char kinds_doc[] = "kinds()\n--\n\n"
+                                "Return the kinds of sets, the default one first: a list of Kind.\n\n"
                                 "    >>> [kind.name for kind in vidi.kinds()][:3]\n"
                                 "    ['fingerprint', 'blocked', 'scalable']\n"
                                 "    >>> sorted(vidi.kinds()[0].can)\n"

@@ -17,22 +17,17 @@ static PyObject *done(int error)
 /* ---- merge ---- */
 
 static const char merge_doc[] =
-    "merge($self, /, other, *, force=False)\n"
-    "--\n"
-    "\n"
-    "Add everything that `other` holds, which stays as it is.\n"
-    "\n"
+    "merge($self, /, other, *, force=False)\n--\n\n"
+    "Add everything that `other` holds, which stays as it is.\n\n"
     "The two must have the same canonical form and, unless their kind keeps the URLs themselves, fit together: make\n"
-    "one with Set.like(). Raises DiffersError, a ValueError, if they do not.\n"
-    "\n"
+    "one with Set.like(). Raises DiffersError, a ValueError, if they do not.\n\n"
     "    >>> a = vidi.Set()\n"
     "    >>> b = vidi.Set.like(a)\n"
     "    >>> b.add('http://example.org/')\n"
     "    True\n"
     "    >>> a.merge(b)\n"
     "    >>> 'http://example.org/' in a\n"
-    "    True\n"
-    "\n"
+    "    True\n\n"
     "A merge that would raise the error rate to more than twice the one asked for is refused, unless force is true.\n";
 
 typedef struct merging {
@@ -82,21 +77,16 @@ static PyObject *merge(PyObject *object, PyObject *const *args, Py_ssize_t count
 /* ---- epochs ---- */
 
 static const char rotate_doc[] =
-    "rotate($self, /, *, kind=None, params=None, capacity=0, error=0.0, headroom=0.0, keep_previous=None)\n"
-    "--\n"
-    "\n"
-    "Begin the next epoch: empty, with new salts, so that pages lost in this one are found in the next.\n"
-    "\n"
+    "rotate($self, /, *, kind=None, params=None, capacity=0, error=0.0, headroom=0.0, keep_previous=None)\n--\n\n"
+    "Begin the next epoch: empty, with new salts, so that pages lost in this one are found in the next.\n\n"
     "Without arguments the new epoch is made as the old one was, and sized from its count. An argument replaces what\n"
-    "the set was made with; keep_previous then means False unless it is given. Staged adds are dropped.\n"
-    "\n"
+    "the set was made with; keep_previous then means False unless it is given. Staged adds are dropped.\n\n"
     "    >>> s = vidi.Set()\n"
     "    >>> s.add('http://example.org/')\n"
     "    True\n"
     "    >>> s.rotate(keep_previous=True)\n"
     "    >>> 'http://example.org/' in s, s.seen_previously('http://example.org/')\n"
-    "    (False, True)\n"
-    "\n"
+    "    (False, True)\n\n"
     "If anything fails, the set stays in its epoch.\n";
 
 static int rotate_to(set_object *self, const vidi_options *next)
@@ -142,16 +132,12 @@ static int drop(set_object *self)
 }
 
 static const char clear_doc[] =
-    "clear($self, /)\n"
-    "--\n"
-    "\n"
-    "Remove all URLs, also those of the previous epoch if it was kept.\n"
-    "\n"
+    "clear($self, /)\n--\n\n"
+    "Remove all URLs, also those of the previous epoch if it was kept.\n\n"
     "    >>> s = vidi.Set(['http://example.org/'])\n"
     "    >>> s.clear()\n"
     "    >>> len(s), s.add('http://example.org/')\n"
-    "    (0, True)\n"
-    "\n"
+    "    (0, True)\n\n"
     "This is rotate() and drop_previous(): a new epoch begins, with new salts, so the set does not fit together\n"
     "with its copies and with sets like it any more. In a folder the URLs are gone at once, also without commit().\n";
 
@@ -163,11 +149,8 @@ static PyObject *clear(PyObject *object, PyObject *Py_UNUSED(none))
 }
 
 static const char seen_previously_doc[] =
-    "seen_previously($self, url, /)\n"
-    "--\n"
-    "\n"
-    "Return whether the URL was in the previous epoch, the one that ended with the last rotate(keep_previous=True).\n"
-    "\n"
+    "seen_previously($self, url, /)\n--\n\n"
+    "Return whether the URL was in the previous epoch, the one that ended with the last rotate(keep_previous=True).\n\n"
     "Raises CannotError, a TypeError, if that epoch was not kept.\n";
 
 static int has_previous(set_object *self, vidi_str url)
@@ -195,9 +178,7 @@ static PyObject *seen_previously(PyObject *object, PyObject *url)
     return PyBool_FromLong(verdict == VIDI_SEEN);
 }
 
-static const char drop_previous_doc[] = "drop_previous($self, /)\n"
-                                        "--\n"
-                                        "\n"
+static const char drop_previous_doc[] = "drop_previous($self, /)\n--\n\n"
                                         "Free the previous epoch. After that, seen_previously() raises CannotError.\n";
 
 static PyObject *drop_previous(PyObject *object, PyObject *Py_UNUSED(none))

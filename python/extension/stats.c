@@ -105,8 +105,7 @@ static PyObject *get_recovered(PyObject *object, void *Py_UNUSED(closure))
     return error < 0 ? vp_raise(error) : recovery_object(&recovery);
 }
 
-static const char stats_doc[] = "What the set tells about itself: a vidi.Stats, whose first field is expected_lost.\n"
-                                "\n"
+static const char stats_doc[] = "What the set tells about itself: a vidi.Stats, whose first field is expected_lost.\n\n"
                                 "    >>> s = vidi.Set()\n"
                                 "    >>> s.add_many(['http://example.org/', 'http://example.org'])\n"
                                 "    [True, False]\n"
@@ -115,8 +114,7 @@ static const char stats_doc[] = "What the set tells about itself: a vidi.Stats, 
                                 "    >>> s.stats.expected_lost < 0.001\n"
                                 "    True\n";
 
-static const char epochs_doc[] = "How each finished epoch ended, the oldest first: a list of vidi.EpochStats.\n"
-                                 "\n"
+static const char epochs_doc[] = "How each finished epoch ended, the oldest first: a list of vidi.EpochStats.\n\n"
                                  "    >>> s = vidi.Set()\n"
                                  "    >>> s.add('http://example.org/')\n"
                                  "    True\n"
@@ -125,11 +123,9 @@ static const char epochs_doc[] = "How each finished epoch ended, the oldest firs
                                  "    [(0, 1)]\n";
 
 static const char recovered_doc[] =
-    "What was found in the set's folder when it was opened: a vidi.Recovery; None in memory.\n"
-    "\n"
+    "What was found in the set's folder when it was opened: a vidi.Recovery; None in memory.\n\n"
     "A set that is opened with read_only=True or accept_damage=True holds what is left if something is damaged or\n"
-    "missing; `recovered` tells how much is gone.\n"
-    "\n"
+    "missing; `recovered` tells how much is gone.\n\n"
     "    >>> vidi.Set('crawl.vidi').close()\n"
     "    >>> vidi.Set('crawl.vidi', read_only=True).recovered.is_whole\n"
     "    True\n";
