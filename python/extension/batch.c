@@ -50,7 +50,6 @@ typedef struct batch {
 static void name_item(size_t i, bool is_missing)
 {
     PyObject *kind, *value, *trace;
-
     if (!PyErr_ExceptionMatches(PyExc_TypeError))
         return;
     PyErr_Fetch(&kind, &value, &trace);
@@ -67,7 +66,6 @@ static void name_item(size_t i, bool is_missing)
 static void fetch(vidi_str text)
 {
     size_t len = text.len < FETCHED ? text.len : FETCHED;
-
     for (size_t at = 0; at < len + LINE - 1; at += LINE)
         __builtin_prefetch(text.ptr + at);
 }
@@ -77,7 +75,6 @@ static bool make_plain(batch *batch, Py_ssize_t i, PyObject *item)
 {
     bool is_missing = vp_is_missing(item);
     bool is_skipped = is_missing && batch->missing == VP_SKIP_MISSING;
-
     Py_INCREF(item); /* its own code may run, and may drop it from wherever else it is */
     PyObject *plain = is_skipped ? Py_NewRef(Py_None) : vp_plain(item);
     if (!plain)
@@ -90,7 +87,6 @@ static bool make_plain(batch *batch, Py_ssize_t i, PyObject *item)
 static bool take_text(batch *batch, Py_ssize_t i)
 {
     PyObject *item = PyList_GetItem(batch->items, i);
-
     if (!PyUnicode_CheckExact(item) && !PyBytes_CheckExact(item)) {
         if (!make_plain(batch, i, item))
             return false;
@@ -163,7 +159,6 @@ static void fill_answers(const batch *batch)
 static void attach_answers(PyObject *answers)
 {
     PyObject *kind, *value, *trace;
-
     PyErr_Fetch(&kind, &value, &trace);
     PyErr_NormalizeException(&kind, &value, &trace);
     if (value && PyObject_SetAttrString(value, "answers", answers) < 0)
@@ -177,7 +172,6 @@ static void attach_answers(PyObject *answers)
 static size_t piece_of(const set_object *self, const batch *batch, size_t first)
 {
     size_t rest = batch->n - first, most = PIECE_MOST;
-
     if (batch->adds && !self->may_sleep && self->added < most)
         most = self->added < PIECE_LEAST ? PIECE_LEAST : (size_t)self->added;
     return rest < most ? rest : most;
@@ -186,7 +180,6 @@ static size_t piece_of(const set_object *self, const batch *batch, size_t first)
 static void count_new(set_object *self, const uint8_t *verdicts, size_t n)
 {
     size_t count = 0;
-
     for (size_t i = 0; i < n; i++)
         count += verdicts[i] == VIDI_NEW;
     self->added += count;
@@ -198,7 +191,6 @@ static bool call_piece(set_object *self, const batch *batch, size_t first, size_
     const vidi_str *urls = batch->urls + first;
     uint8_t *verdicts = batch->verdicts + first;
     int error;
-
     if (batch->adds)
         vp_hint_if_due(self, self->added + n);
     vidi_set *set = vp_enter(self);
@@ -230,7 +222,6 @@ static bool call_all(set_object *self, const batch *batch)
 static bool call_portion(set_object *self, batch *batch, PyObject *items)
 {
     bool done = false;
-
     batch->items = items;
     batch->urls = NULL;
     if (items && prepare(batch)) {
@@ -250,7 +241,6 @@ static bool call_portion(set_object *self, batch *batch, PyObject *items)
 static PyObject *read_portion(PyObject *iterator)
 {
     PyObject *items = PyList_New(0), *item = NULL;
-
     for (size_t i = 0; items && i < PORTION && (item = PyIter_Next(iterator)) != NULL; i++) {
         if (PyList_Append(items, item) < 0)
             Py_CLEAR(items);
@@ -266,7 +256,6 @@ static bool call_portions(set_object *self, batch *batch, PyObject *urls)
     PyObject *iterator = PyObject_GetIter(urls);
     bool goes_on = iterator != NULL;
     size_t end = 0;
-
     for (; goes_on && batch->first == end; end += PORTION)
         goes_on = (end == 0 || PyErr_CheckSignals() == 0) && call_portion(self, batch, read_portion(iterator));
     Py_XDECREF(iterator);
@@ -277,7 +266,6 @@ static bool call_portions(set_object *self, batch *batch, PyObject *urls)
 static bool has_length(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
-
     return PyType_GetSlot(type, Py_sq_length) || PyType_GetSlot(type, Py_mp_length);
 }
 
@@ -286,7 +274,6 @@ static bool call_many(PyObject *self, PyObject *urls, batch *batch)
     set_object *set = (set_object *)self;
     bool done = vp_refuse_single(urls) &&
                 (has_length(urls) ? call_portion(set, batch, PySequence_List(urls)) : call_portions(set, batch, urls));
-
     if (!done && batch->answers && PyList_Size(batch->answers))
         attach_answers(batch->answers);
     return done;
@@ -295,7 +282,6 @@ static bool call_many(PyObject *self, PyObject *urls, batch *batch)
 bool vp_to_missing(PyObject *object, vp_missing *missing)
 {
     const char *word = NULL;
-
     if (!object)
         return true;
     if (!vp_to_words(object, "missing", &word))
@@ -314,7 +300,6 @@ static PyObject *answer_many(PyObject *self, const char *name, PyObject *const *
     static const char *const names[] = {"urls", "missing", NULL};
     const vp_signature signature = {name, names, 1, 1};
     PyObject *values[VP_ARGUMENTS_MAX];
-
     if (!vp_arguments(&signature, args, count, keywords, values) || !vp_to_missing(values[1], &batch.missing))
         return NULL;
     batch.answers = PyList_New(0);
@@ -326,7 +311,6 @@ static PyObject *answer_many(PyObject *self, const char *name, PyObject *const *
 static PyObject *add_many(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     PyObject *usual = ((set_object *)self)->mostly_new ? Py_True : Py_False;
-
     return answer_many(self, "add_many", args, count, keywords, (batch){true, VIDI_NEW, .usual = usual});
 }
 
@@ -340,7 +324,6 @@ static PyObject *has_many(PyObject *self, PyObject *const *args, Py_ssize_t coun
 bool vp_update(set_object *self, PyObject *urls, vp_missing missing)
 {
     batch batch = {true, VIDI_NEW, missing, .usual = Py_False};
-
     if (!PyObject_TypeCheck(urls, vp_set_type))
         return call_many((PyObject *)self, urls, &batch);
     int error = vp_merge(self, (set_object *)urls, 0);

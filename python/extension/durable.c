@@ -9,7 +9,6 @@ static PyObject *call_plain(PyObject *object, plain_call *call)
     set_object *self = (set_object *)object;
     vidi_set *set = vp_enter(self);
     int error;
-
     if (!set)
         return NULL;
     VP_RELEASED(error = call(set));
@@ -51,7 +50,6 @@ static PyObject *call_with_number(PyObject *object, PyObject *argument, const ch
     set_object *self = (set_object *)object;
     uint64_t number;
     int error;
-
     if (!vp_to_count(argument, name, &number))
         return NULL;
     vidi_set *set = vp_enter(self);
@@ -82,7 +80,6 @@ static PyObject *mark(PyObject *object, PyObject *Py_UNUSED(none))
     vidi_set *set = vp_enter(self);
     uint64_t mark = 0;
     int error;
-
     if (!set)
         return NULL;
     VP_RELEASED(error = vidi_mark(set, &mark));
@@ -96,7 +93,6 @@ static PyObject *commit_note(PyObject *object, PyObject *args)
     PyObject *mark_object, *note_object;
     uint64_t mark;
     int error;
-
     if (!PyArg_ParseTuple(args, "OS:commit_note", &mark_object, &note_object) ||
         !vp_to_count(mark_object, "mark", &mark))
         return NULL;
@@ -118,7 +114,6 @@ static PyObject *note_of(PyObject *object, void *Py_UNUSED(closure))
     char note[VIDI_NOTE_MAX];
     size_t len = sizeof note;
     int error;
-
     if (!set)
         return NULL;
     VP_RELEASED(error = vidi_note(set, note, &len));

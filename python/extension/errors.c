@@ -18,7 +18,6 @@ static PyObject *invalid_url, *absent, *closed, *forked;
 static bool take(PyObject *module, const char *name, PyObject **class)
 {
     PyObject *found = PyObject_GetAttrString(module, name), *before = *class;
-
     if (!found)
         return false;
     *class = found;
@@ -30,7 +29,6 @@ static bool take(PyObject *module, const char *name, PyObject **class)
 bool vp_errors_init(void)
 {
     PyObject *module = PyImport_ImportModule("vidi._errors");
-
     if (!module)
         return false;
     bool found = take(module, "InvalidURL", &invalid_url) && take(module, "AbsentError", &absent) &&
@@ -52,7 +50,6 @@ static PyObject *class_of(int error)
 static PyObject *raise(PyObject *class, const char *sentence)
 {
     PyObject *text = PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "backslashreplace");
-
     if (text) {
         PyErr_SetObject(class, text);
         Py_DECREF(text);

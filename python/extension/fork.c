@@ -18,7 +18,6 @@ static void in_the_child(void)
 bool vp_fork_init(void)
 {
     static bool is_registered;
-
     if (is_registered)
         return true;
     if (pthread_atfork(NULL, NULL, in_the_child) != 0) {

@@ -25,7 +25,6 @@ static uint64_t hint_at(size_t i)
 static size_t next_hint(uint64_t urls)
 {
     size_t i = 0;
-
     while (hint_at(i) <= urls)
         i++;
     return i;
@@ -39,7 +38,6 @@ uint64_t vp_first_hint(uint64_t urls)
 void vp_hint(set_object *self, uint64_t urls)
 {
     size_t i = next_hint(urls);
-
     self->hint_at = hint_at(i);
     if (i > 0 && self->generation == vp_generation)
         (void)vidi_expect(self->set, sizes[i - 1]); /* a set that cannot make use of a hint goes on as before */

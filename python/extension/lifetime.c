@@ -40,7 +40,6 @@ vidi_set *vp_refuse(set_object *self)
 vidi_set *vp_enter(set_object *self)
 {
     vidi_set *set = vp_opened(self);
-
     if (set)
         self->users++;
     return set;
@@ -90,7 +89,6 @@ static void prepare_hints(set_object *self, const vidi_set *set)
 {
     vidi_stats stats = {.size = sizeof stats};
     bool is_known = vidi_stat(set, &stats) == VIDI_OK && stats.capacity == 0;
-
     self->added = stats.count;
     self->hint_at = is_known ? vp_first_hint(stats.count) : UINT64_MAX;
 }
@@ -98,7 +96,6 @@ static void prepare_hints(set_object *self, const vidi_set *set)
 bool vp_adopt(set_object *self, vidi_set *set, const char *path, const vidi_access *access)
 {
     char *copy = path ? strdup(path) : NULL;
-
     if ((path && !copy) || self->set) {
         free(copy);
         close_without_gil(set); /* the object may get another set meanwhile; this one is not its own */
@@ -128,7 +125,6 @@ PyObject *vp_wrap(PyTypeObject *type, vidi_set *set, const char *path, const vid
 {
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     PyObject *self = allocate(type, 0);
-
     if (!self) {
         close_without_gil(set);
         return NULL;
@@ -177,7 +173,6 @@ bool vp_close(set_object *self)
 {
     char sentence[1024];
     int error;
-
     if (!self->set)
         return true;
     if (vp_is_inherited(self)) {

@@ -13,7 +13,6 @@ static bool is_metered;
 static void *allocate(void *Py_UNUSED(context), size_t bytes, size_t alignment)
 {
     void *memory = NULL;
-
     if (posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes) != 0)
         return NULL;
     atomic_fetch_add(&outstanding, (long long)bytes);
@@ -30,14 +29,12 @@ static void release(void *Py_UNUSED(context), void *memory, size_t bytes, size_t
 const vidi_allocator *vp_allocator(void)
 {
     static const vidi_allocator counting = {sizeof counting, allocate, NULL, release, NULL};
-
     return is_metered ? &counting : NULL;
 }
 
 static PyObject *meter(PyObject *Py_UNUSED(module), PyObject *on)
 {
     int truth = PyObject_IsTrue(on);
-
     if (truth < 0)
         return NULL;
     is_metered = truth;

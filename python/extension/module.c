@@ -19,7 +19,6 @@ static bool close_at_exit(PyObject *module)
     PyObject *function = is_registered ? NULL : PyCFunction_New(&close_all, module);
     PyObject *atexit = function ? PyImport_ImportModule("atexit") : NULL;
     PyObject *done = atexit ? PyObject_CallMethod(atexit, "register", "O", function) : NULL;
-
     is_registered = is_registered || done;
     Py_XDECREF(done);
     Py_XDECREF(atexit);
@@ -42,7 +41,6 @@ static const PyMethodDef own_functions[] = {
 static bool add_functions(PyObject *module)
 {
     static const PyMethodDef *const tables[] = {own_functions, vp_url_functions, vp_plan_functions, vp_meter_functions};
-
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         if (PyModule_AddFunctions(module, (PyMethodDef *)tables[t]) < 0)
             return false;

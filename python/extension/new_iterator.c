@@ -41,7 +41,6 @@ struct new_object {
 static void set_pending(new_object *self, PyObject *plain)
 {
     new_object *first = self->set->pending;
-
     self->pending = Py_NewRef(plain);
     self->before = NULL;
     self->after = first;
@@ -73,7 +72,6 @@ static void drop_pending(new_object *self)
 static char *form_of(const vidi_set *set, vidi_str url, size_t *len)
 {
     size_t room = url.len + 64;
-
     for (;;) {
         char *form = PyMem_Malloc(room + 1);
         if (!form)
@@ -97,7 +95,6 @@ static char *form_of(const vidi_set *set, vidi_str url, size_t *len)
 static bool know_form(new_object *self, const vidi_set *set)
 {
     vidi_str url;
-
     return self->form || (vp_text(self->pending, &url) && (self->form = form_of(set, url, &self->form_len)) != NULL);
 }
 
@@ -106,7 +103,6 @@ static int is_pending(const set_object *owner, const vidi_set *set, vidi_str url
 {
     int found = 0;
     size_t len;
-
     if (!owner->pending)
         return 0;
     char *form = form_of(set, url, &len);
@@ -126,7 +122,6 @@ static int is_pending(const set_object *owner, const vidi_set *set, vidi_str url
 static bool add_pending(new_object *self)
 {
     vidi_str url;
-
     if (!self->pending)
         return true;
     int verdict = vp_text(self->pending, &url) ? vp_add(self->set, url) : VP_RAISED;
@@ -157,7 +152,6 @@ static int look_up(new_object *self, PyObject *plain, vidi_str url)
 {
     vidi_set *set = vp_opened(self->set);
     int verdict = set ? vidi_has(set, url) : VP_RAISED;
-
     if (verdict == VIDI_SEEN)
         return vp_add(self->set, url); /* kinds that count store repeats, and the statistics do */
     if (verdict != VIDI_NEW)
@@ -176,7 +170,6 @@ static int decide(new_object *self)
 {
     set_object *set = self->set;
     vidi_str url;
-
     if (self->missing == VP_SKIP_MISSING && vp_is_missing(self->taken))
         return 0;
     PyObject *plain = vp_plain(self->taken);
@@ -218,7 +211,6 @@ static PyObject *advance(new_object *self)
 static PyObject *next(PyObject *object)
 {
     new_object *self = (new_object *)object;
-
     if (!self->set)
         return NULL;
     if (self->is_running) {
@@ -236,7 +228,6 @@ static PyObject *next(PyObject *object)
 static int clear(PyObject *object)
 {
     new_object *self = (new_object *)object;
-
     if (self->set)
         drop_pending(self);
     Py_CLEAR(self->taken);
@@ -248,7 +239,6 @@ static int clear(PyObject *object)
 static int traverse(PyObject *object, visitproc visit, void *arg)
 {
     new_object *self = (new_object *)object;
-
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->set);
     Py_VISIT(self->source);
@@ -260,7 +250,6 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
 static void dealloc(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
-
     PyObject_GC_UnTrack(object);
     clear(object);
     PyObject_GC_Del(object);
@@ -270,7 +259,6 @@ static void dealloc(PyObject *object)
 static PyObject *close_iterator(PyObject *object, PyObject *Py_UNUSED(none))
 {
     new_object *self = (new_object *)object;
-
     if (self->is_running) {
         PyErr_SetString(PyExc_ValueError, "the iterator of new URLs is running");
         return NULL;

@@ -19,7 +19,6 @@ static bool to_choice(PyObject *object, const char *name, const char *const word
 {
     char sentence[160];
     const char *word = NULL;
-
     if (!vp_to_words(object, name, &word))
         return false;
     for (uint32_t i = 0; word && i < 3; i++)
@@ -36,7 +35,6 @@ static bool to_choice(PyObject *object, const char *name, const char *const word
 static bool to_flag(PyObject *object, uint32_t flag, uint32_t *flags)
 {
     bool is_on = false;
-
     if (!vp_to_bool(object, &is_on))
         return false;
     *flags |= is_on ? flag : 0;
@@ -48,7 +46,6 @@ static bool take_access(const char *name, PyObject *value, vidi_access *access)
 {
     static const char *const invalid[] = {"keep", "drop", "fail"};
     static const char *const sync[] = {"everysec", "always", "no"};
-
     if (strcmp(name, "memory_limit") == 0)
         return vp_to_count(value, name, &access->memory_limit);
     if (strcmp(name, "invalid") == 0)
@@ -113,7 +110,6 @@ static bool plan(request *request, double lost)
     vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
     vidi_options *options = &request->options;
     size_t n = 1;
-
     if (!options->capacity) {
         vp_raise_sentence(VIDI_EOPTION, "lost needs capacity: the losses depend on the number of URLs");
         return false;
@@ -140,7 +136,6 @@ static bool plan(request *request, double lost)
 static bool leaves_to_like(const request *request, const PyObject *lost)
 {
     const vidi_options *options = &request->options;
-
     if (!request->like || !(options->kind || options->params || options->capacity || options->error > 0 ||
                             options->canon || options->tracking || lost))
         return true;
@@ -156,7 +151,6 @@ static bool take_options(PyObject *const values[NAMES], request *request)
     PyObject *lost_object = values[LOST] == Py_None ? NULL : values[LOST];
     PyObject *like = values[LIKE] == Py_None ? NULL : values[LIKE];
     double lost = 0;
-
     *options = (vidi_options)VIDI_OPTIONS_INIT;
     options->access = &request->access;
     request->like = like ? vp_set(like) : NULL;
@@ -177,7 +171,6 @@ static bool take_options(PyObject *const values[NAMES], request *request)
 static bool refuse(const char *what, const char *has, const char *asked)
 {
     char sentence[512];
-
     snprintf(sentence, sizeof sentence, "the set %s %s, not %s; leave that out, or use another path", what, has, asked);
     vp_raise_sentence(VIDI_EDIFFERS, sentence);
     return false;
@@ -187,7 +180,6 @@ static bool refuse(const char *what, const char *has, const char *asked)
 static const char *with_version(const char *asked, const char *own, char *room, size_t size)
 {
     size_t name = strcspn(asked, "/,");
-
     if (asked[name] == '/' || strcspn(own, "/,") != name || strncmp(asked, own, name) != 0)
         return asked;
     int length = snprintf(room, size, "%.*s%s", (int)strcspn(own, ","), own, asked + name);
@@ -199,7 +191,6 @@ static bool has_form(const vidi_options *options, const char *own)
     char room[512];
     const char *asked = options->canon ? with_version(options->canon, own, room, sizeof room) : NULL;
     vidi_canon *form;
-
     int error = vidi_canon_create(&form, asked, options->tracking, NULL);
     if (error < 0) {
         vp_raise(error);
@@ -217,7 +208,6 @@ static bool has_form(const vidi_options *options, const char *own)
 static bool fits(const vidi_set *set, const request *request)
 {
     vidi_stats stats = {.size = sizeof stats};
-
     int error = vidi_stat(set, &stats);
     if (error < 0) {
         vp_raise(error);
@@ -242,7 +232,6 @@ static vidi_set *open_request(request *request)
 {
     vidi_set *set = NULL;
     int error;
-
     if (request->access.flags & VIDI_READ_ONLY && !request->options.path) {
         vp_raise_sentence(VIDI_EOPTION, "read_only needs the path of a set that exists");
         return NULL;
@@ -267,7 +256,6 @@ static bool looks_like_url(PyObject *path)
     const char *at = text && PyBytes_Check(text) ? PyBytes_AsString(text) : "";
     size_t scheme = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
     bool found = scheme > 0 && strncmp(at + scheme, "://", 3) == 0;
-
     Py_XDECREF(text);
     return found;
 }
@@ -276,7 +264,6 @@ static bool looks_like_url(PyObject *path)
 static bool tell_path_from_urls(PyObject *args, PyObject *values[NAMES])
 {
     PyObject *first = values[PATH];
-
     if (PyTuple_Size(args) == 0 || first == Py_None || values[URLS] || PyObject_HasAttrString(first, "__fspath__"))
         return true;
     if (PyUnicode_Check(first) || PyBytes_Check(first)) {
@@ -304,7 +291,6 @@ static bool tell_path_from_urls(PyObject *args, PyObject *values[NAMES])
 static bool fill(set_object *self, PyObject *urls)
 {
     PyObject *kind, *value, *trace;
-
     if (!urls || urls == Py_None || vp_update(self, urls, VP_FAIL_MISSING))
         return true;
     PyErr_Fetch(&kind, &value, &trace);
@@ -322,7 +308,6 @@ int vp_set_init(PyObject *self, PyObject *args, PyObject *keywords)
     PyObject *values[NAMES], *rest, *path = NULL;
     request request;
     vidi_set *set = NULL;
-
     if (!vp_arguments_and_rest(&signature, args, keywords, values, &rest))
         return -1;
     if (tell_path_from_urls(args, values) && vp_access(rest, &request.access) && take_options(values, &request) &&

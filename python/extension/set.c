@@ -25,7 +25,6 @@ static void dealloc(PyObject *object)
     set_object *self = (set_object *)object;
     PyTypeObject *type = Py_TYPE(object);
     PyObject *kind, *value, *trace;
-
     if (self->weak_references)
         PyObject_ClearWeakRefs(object);
     if (self->set && !vp_is_inherited(self)) {
@@ -70,14 +69,12 @@ static PyObject *refuse_pickling(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(
 static Py_ssize_t length(PyObject *self)
 {
     vidi_stats stats;
-
     return vp_stat((set_object *)self, &stats) ? (Py_ssize_t)stats.count : -1;
 }
 
 static PyObject *path_of(PyObject *self, void *Py_UNUSED(closure))
 {
     const char *path = ((set_object *)self)->path;
-
     if (!path)
         Py_RETURN_NONE;
     return PyUnicode_DecodeFSDefault(path);
@@ -88,7 +85,6 @@ static PyObject *repr(PyObject *object)
     set_object *self = (set_object *)object;
     char what[160];
     vidi_stats stats;
-
     if (self->generation != vp_generation) {
         snprintf(what, sizeof what, "%s", vp_is_inherited(self) ? "of the parent process" : "closed");
     } else {
@@ -109,14 +105,12 @@ static PyObject *repr(PyObject *object)
 static PyObject *kind_of(PyObject *self, void *Py_UNUSED(closure))
 {
     vidi_stats stats;
-
     return vp_stat((set_object *)self, &stats) ? PyUnicode_FromString(stats.kind) : NULL;
 }
 
 static PyObject *canon_of(PyObject *self, void *Py_UNUSED(closure))
 {
     vidi_stats stats;
-
     return vp_stat((set_object *)self, &stats) ? PyUnicode_FromString(stats.canon) : NULL;
 }
 
@@ -227,7 +221,6 @@ static PyGetSetDef attributes[32];
 static bool join_tables(void)
 {
     size_t n = 0, m = 0;
-
     for (size_t t = 0; t < ROOM(method_tables); t++)
         for (const PyMethodDef *row = method_tables[t]; row->ml_name && n + 1 < ROOM(methods); row++)
             methods[n++] = *row;

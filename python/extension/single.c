@@ -16,7 +16,6 @@ static int ask_released(set_object *self, single_call *call, vidi_str url)
 {
     vidi_set *set = vp_enter(self);
     int verdict;
-
     if (!set)
         return VP_RAISED;
     VP_RELEASED(verdict = call(set, url));
@@ -42,7 +41,6 @@ static int ask_about_any(PyObject *self, single_call *call, PyObject *object)
     PyObject *plain = vp_plain(object);
     vidi_str url;
     int verdict = plain && vp_text(plain, &url) ? ask((set_object *)self, call, url) : VP_RAISED;
-
     Py_XDECREF(plain);
     return verdict;
 }
@@ -50,7 +48,6 @@ static int ask_about_any(PyObject *self, single_call *call, PyObject *object)
 static inline int ask_about(PyObject *self, single_call *call, PyObject *object)
 {
     vidi_str url;
-
     if (!PyUnicode_CheckExact(object))
         return ask_about_any(self, call, object);
     return vp_text(object, &url) ? ask((set_object *)self, call, url) : VP_RAISED;
@@ -71,7 +68,6 @@ static bool is_dropped(PyObject *self, int verdict)
 static PyObject *add(PyObject *self, PyObject *url)
 {
     int verdict = ask_about(self, vidi_add, url);
-
     if (verdict == VIDI_NEW) {
         vp_hint_if_due((set_object *)self, ++((set_object *)self)->added);
         Py_RETURN_TRUE;
@@ -84,7 +80,6 @@ static PyObject *add(PyObject *self, PyObject *url)
 int vp_set_contains(PyObject *self, PyObject *url)
 {
     int verdict = ask_about(self, has, url);
-
     if (verdict == VIDI_SEEN)
         return 1;
     if (verdict == VIDI_NEW || is_dropped(self, verdict))
@@ -96,7 +91,6 @@ int vp_set_contains(PyObject *self, PyObject *url)
 static PyObject *discard(PyObject *self, PyObject *url)
 {
     int verdict = ask_about(self, vidi_remove, url);
-
     if (verdict == VIDI_OK)
         Py_RETURN_TRUE;
     if (verdict == VIDI_EABSENT || is_dropped(self, verdict))
@@ -107,7 +101,6 @@ static PyObject *discard(PyObject *self, PyObject *url)
 static PyObject *remove_url(PyObject *self, PyObject *url)
 {
     int verdict = ask_about(self, vidi_remove, url);
-
     if (verdict == VIDI_OK)
         Py_RETURN_NONE;
     if (verdict == VIDI_EABSENT || is_dropped(self, verdict))
@@ -119,7 +112,6 @@ static int count_url(set_object *self, vidi_str url, uint64_t *times)
 {
     vidi_set *set = vp_enter(self);
     int verdict;
-
     if (!set)
         return VP_RAISED;
     VP_RELEASED(verdict = vidi_count(set, url, times));
@@ -133,7 +125,6 @@ static PyObject *count(PyObject *object, PyObject *url_object)
     uint64_t times = 0;
     vidi_str url;
     int verdict = plain && vp_text(plain, &url) ? count_url((set_object *)object, url, &times) : VP_RAISED;
-
     Py_XDECREF(plain);
     if (verdict == VIDI_OK || is_dropped(object, verdict))
         return PyLong_FromUnsignedLongLong(times);

@@ -15,7 +15,6 @@ bool vp_refuse_type(PyObject *object, const char *name, const char *wanted)
 {
     PyErr_Clear();
     PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
-
     if (type)
         PyErr_Format(PyExc_TypeError, "%s must be %s, not %S", name, wanted, type);
     Py_XDECREF(type);
@@ -47,7 +46,6 @@ static bool has_own_str(PyObject *object)
 static PyObject *attribute(PyObject *object, const char *name)
 {
     PyObject *value = PyObject_GetAttrString(object, name);
-
     if (!value && PyErr_ExceptionMatches(PyExc_AttributeError))
         PyErr_Clear();
     return value;
@@ -73,7 +71,6 @@ static PyObject *ask_for_text(PyObject *object)
 static PyObject *text_of_object(PyObject *object)
 {
     PyObject *text = PyType_Check(object) ? NULL : ask_for_text(object), *plain = NULL;
-
     if (text && PyUnicode_Check(text))
         plain = PyUnicode_FromObject(text);
     else if (text && PyBytes_CheckExact(text))
@@ -112,7 +109,6 @@ bool vp_refuse_single(PyObject *urls)
 {
     bool is_single =
         PyUnicode_Check(urls) || PyBytes_Check(urls) || PyByteArray_Check(urls) || PyMemoryView_Check(urls);
-
     if (!is_single && PyTuple_Check(urls) && !PyTuple_CheckExact(urls)) {
         PyObject *text = ask_for_text(urls); /* urllib.parse and urllib3 make tuples of URLs */
         if (!text && PyErr_Occurred())
