@@ -193,12 +193,8 @@ static bool call_piece(set_object *self, const batch *batch, size_t first, size_
     int error;
     if (batch->adds)
         vp_hint_if_due(self, self->added + n);
-    vidi_set *set = vp_enter(self);
-    if (!set)
-        return false;
-    VP_RELEASED(error = batch->adds ? vidi_add_batch(set, urls, n, verdicts, NULL)
-                                    : vidi_has_batch(set, urls, n, verdicts));
-    vp_leave(self);
+    VP_CALL(self, error,
+            batch->adds ? vidi_add_batch(set, urls, n, verdicts, NULL) : vidi_has_batch(set, urls, n, verdicts));
     if (error != VIDI_OK)
         vp_raise(error);
     else if (batch->adds)
@@ -327,7 +323,7 @@ bool vp_update(set_object *self, PyObject *urls, vp_missing missing)
     if (!PyObject_TypeCheck(urls, vp_set_type))
         return call_many((PyObject *)self, urls, &batch);
     int error = vp_merge(self, (set_object *)urls, 0);
-    if (error < 0 && error != VP_RAISED)
+    if (error < 0)
         vp_raise(error);
     return error >= 0;
 }

@@ -29,7 +29,7 @@ static PyObject *target_wrap(target *self, PyObject *type, vidi_set *set, int er
     PyObject *object = NULL;
     if (error == VIDI_OK)
         object = vp_wrap((PyTypeObject *)type, set, self->path, &self->access);
-    else if (!PyErr_Occurred())
+    else
         vp_raise(error);
     Py_CLEAR(self->owner);
     return object;
@@ -61,29 +61,25 @@ static const char like_doc[] =
     "    >>> b.kind, len(b)\n"
     "    ('blocked', 0)\n";
 
-static int create_like(vidi_set **set, set_object *other, const target *target)
+static int create_like(vidi_set **made, const vidi_set *other, const target *target)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
-    int error;
-    options.like = vp_enter(other);
-    if (!options.like)
-        return VIDI_EARGUMENT;
+    options.like = other;
     options.path = target->path;
     options.access = &target->access;
-    VP_RELEASED(error = vidi_create(set, &options));
-    vp_leave(other);
-    return error;
+    return vidi_create(made, &options);
 }
 
 static PyObject *like_with(PyObject *type, PyObject **values, PyObject *keywords)
 {
     target target;
-    vidi_set *set = NULL;
+    vidi_set *made = NULL;
+    int error;
     set_object *other = vp_set(values[0]);
     if (!other || !target_take(&target, values[1], keywords))
         return NULL;
-    int error = create_like(&set, other, &target);
-    return target_wrap(&target, type, set, error);
+    VP_CALL(other, error, create_like(&made, set, &target));
+    return target_wrap(&target, type, made, error);
 }
 
 static PyObject *like(PyObject *type, PyObject *args, PyObject *keywords)
@@ -158,7 +154,7 @@ static PyObject *from_bytes_with(PyObject *type, PyObject **values, PyObject *ke
     if (!target_take(&target, values[1], keywords))
         return NULL;
     PyObject *bytes = bytes_of(values[0]);
-    int error = bytes ? read_set(&set, bytes, &target) : VIDI_EARGUMENT;
+    int error = bytes ? read_set(&set, bytes, &target) : VP_RAISED;
     PyObject *object = target_wrap(&target, type, set, error);
     Py_XDECREF(bytes);
     return object;
@@ -197,13 +193,9 @@ static PyObject *copy(PyObject *object, PyObject *Py_UNUSED(none))
 {
     set_object *self = (set_object *)object;
     vidi_set *twin = NULL;
-    int error;
-    const vidi_set *set = vp_enter(self);
-    if (!set)
-        return NULL;
     vidi_access access = access_of_copy(self);
-    VP_RELEASED(error = vidi_copy(&twin, set, &access));
-    vp_leave(self);
+    int error;
+    VP_CALL(self, error, vidi_copy(&twin, set, &access));
     return error < 0 ? vp_raise(error) : vp_wrap(Py_TYPE(object), twin, NULL, &access);
 }
 

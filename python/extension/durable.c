@@ -1,95 +1,50 @@
 /* Methods for sets in folders: marks, commits, notes, syncs and snapshots; and expect(). All release the GIL. */
 #include "arguments.h"
 
-typedef int plain_call(vidi_set *set);
+/* A method that calls a function of the library, which takes nothing but the set, and returns None. */
+#define PLAIN_METHOD(name, function)                                                                                   \
+    static PyObject *name(PyObject *self, PyObject *Py_UNUSED(none))                                                   \
+    {                                                                                                                  \
+        int error;                                                                                                     \
+        VP_CALL(self, error, function(set));                                                                           \
+        return vp_none(error);                                                                                         \
+    }
 
-/* None, or NULL with an exception. */
-static PyObject *call_plain(PyObject *object, plain_call *call)
+PLAIN_METHOD(commit, vidi_commit)
+PLAIN_METHOD(sync_set, vidi_sync)
+PLAIN_METHOD(snapshot, vidi_snapshot)
+PLAIN_METHOD(verify, vidi_verify)
+
+static PyObject *commit_to(PyObject *self, PyObject *argument)
 {
-    set_object *self = (set_object *)object;
-    vidi_set *set = vp_enter(self);
-    int error;
-    if (!set)
-        return NULL;
-    VP_RELEASED(error = call(set));
-    vp_leave(self);
-    if (error < 0)
-        return vp_raise(error);
-    Py_RETURN_NONE;
-}
-
-static int verify_set(vidi_set *set)
-{
-    return vidi_verify(set);
-}
-
-static PyObject *commit(PyObject *self, PyObject *Py_UNUSED(none))
-{
-    return call_plain(self, vidi_commit);
-}
-
-static PyObject *sync_set(PyObject *self, PyObject *Py_UNUSED(none))
-{
-    return call_plain(self, vidi_sync);
-}
-
-static PyObject *snapshot(PyObject *self, PyObject *Py_UNUSED(none))
-{
-    return call_plain(self, vidi_snapshot);
-}
-
-static PyObject *verify(PyObject *self, PyObject *Py_UNUSED(none))
-{
-    return call_plain(self, verify_set);
-}
-
-typedef int number_call(vidi_set *set, uint64_t number);
-
-static PyObject *call_with_number(PyObject *object, PyObject *argument, const char *name, number_call *call)
-{
-    set_object *self = (set_object *)object;
-    uint64_t number;
-    int error;
-    if (!vp_to_count(argument, name, &number))
-        return NULL;
-    vidi_set *set = vp_enter(self);
-    if (!set)
-        return NULL;
-    VP_RELEASED(error = call(set, number));
-    vp_leave(self);
-    if (error < 0)
-        return vp_raise(error);
-    Py_RETURN_NONE;
-}
-
-static PyObject *commit_to(PyObject *self, PyObject *mark)
-{
-    return call_with_number(self, mark, "mark", vidi_commit_to);
+    uint64_t mark;
+    int error = VP_RAISED;
+    if (vp_to_count(argument, "mark", &mark))
+        VP_CALL(self, error, vidi_commit_to(set, mark));
+    return vp_none(error);
 }
 
 /* The caller knows better than hint.c, from now on. */
-static PyObject *expect(PyObject *self, PyObject *urls)
+static PyObject *expect(PyObject *self, PyObject *argument)
 {
+    uint64_t urls;
+    int error = VP_RAISED;
     ((set_object *)self)->hint_at = UINT64_MAX;
-    return call_with_number(self, urls, "urls", vidi_expect);
+    if (vp_to_count(argument, "urls", &urls))
+        VP_CALL(self, error, vidi_expect(set, urls));
+    return vp_none(error);
 }
 
-static PyObject *mark(PyObject *object, PyObject *Py_UNUSED(none))
+static PyObject *mark(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    set_object *self = (set_object *)object;
-    vidi_set *set = vp_enter(self);
     uint64_t mark = 0;
     int error;
-    if (!set)
-        return NULL;
-    VP_RELEASED(error = vidi_mark(set, &mark));
-    vp_leave(self);
+    VP_CALL(self, error, vidi_mark(set, &mark));
     return error < 0 ? vp_raise(error) : PyLong_FromUnsignedLongLong(mark);
 }
 
-static PyObject *commit_note(PyObject *object, PyObject *args)
+static PyObject *commit_note(PyObject *self, PyObject *args)
 {
-    set_object *self = (set_object *)object;
     PyObject *mark_object, *note_object;
     uint64_t mark;
     int error;
@@ -97,27 +52,16 @@ static PyObject *commit_note(PyObject *object, PyObject *args)
         !vp_to_count(mark_object, "mark", &mark))
         return NULL;
     vidi_str note = {PyBytes_AsString(note_object), (size_t)PyBytes_Size(note_object)};
-    vidi_set *set = vp_enter(self);
-    if (!set)
-        return NULL;
-    VP_RELEASED(error = vidi_commit_note(set, mark, note));
-    vp_leave(self);
-    if (error < 0)
-        return vp_raise(error);
-    Py_RETURN_NONE;
+    VP_CALL(self, error, vidi_commit_note(set, mark, note));
+    return vp_none(error);
 }
 
-static PyObject *note_of(PyObject *object, void *Py_UNUSED(closure))
+static PyObject *note_of(PyObject *self, void *Py_UNUSED(closure))
 {
-    set_object *self = (set_object *)object;
-    vidi_set *set = vp_enter(self);
     char note[VIDI_NOTE_MAX];
     size_t len = sizeof note;
     int error;
-    if (!set)
-        return NULL;
-    VP_RELEASED(error = vidi_note(set, note, &len));
-    vp_leave(self);
+    VP_CALL(self, error, vidi_note(set, note, &len));
     return error < 0 ? vp_raise(error) : PyBytes_FromStringAndSize(note, (Py_ssize_t)len);
 }
 

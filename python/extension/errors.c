@@ -59,7 +59,12 @@ static PyObject *raise(PyObject *class, const char *sentence)
 
 PyObject *vp_raise(int error)
 {
-    return raise(class_of(error), vidi_message());
+    return error == VP_RAISED ? NULL : raise(class_of(error), vidi_message());
+}
+
+PyObject *vp_none(int error)
+{
+    return error < 0 ? vp_raise(error) : Py_NewRef(Py_None);
 }
 
 PyObject *vp_raise_absent(void)

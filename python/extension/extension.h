@@ -7,8 +7,8 @@
  *  - A call that keeps the GIL asks vp_opened() for the set, last of all: no Python code may run between vp_opened()
  *    and the library's function, or the set might be closed in between. vp_text() runs none; vp_plain(), comparing,
  *    calling and making objects that the garbage collector tracks may.
- *  - A call that releases the GIL goes through vp_enter() and vp_leave(), with no Python code in between: close() waits
- *    for those that have entered, and would wait for itself.
+ *  - A call that releases the GIL goes through VP_CALL, or vp_enter() and vp_leave(), with no Python code in between:
+ *    close() waits for those that have entered, and would wait for itself.
  *  - Visitors, sinks and allocators run while the set is locked. They touch no Python object.
  *  - vp_raise() comes before any other function of the library, because the next failure replaces the sentence.
  *
@@ -78,8 +78,6 @@ bool vp_refuse_single(PyObject *urls);
 
 /* ---- single.c ---- */
 
-/* Instead of a verdict or an error of the library: an exception is set. */
-#define VP_RAISED INT_MIN
 /* vidi_add, without the GIL if it may have to wait. Runs no Python code in this thread. */
 int vp_add(set_object *self, vidi_str url);
 /* The slot of `url in set`. */
@@ -107,11 +105,16 @@ bool vp_new_init(void);
 
 /* ---- errors.c ---- */
 
+/* Instead of a verdict or an error of the library: an exception is set. */
+#define VP_RAISED INT_MIN
+
 /*
  * Raises the exception of a code of the library, VIDI_INVALID among them, with vidi_message(); returns NULL.
- * VIDI_EABSENT is a FileNotFoundError: what is missing is a folder or a file.
+ * VIDI_EABSENT is a FileNotFoundError: what is missing is a folder or a file. After VP_RAISED the exception stays.
  */
 PyObject *vp_raise(int error);
+/* None for VIDI_OK, otherwise vp_raise. */
+PyObject *vp_none(int error);
 /* Raises the exception of a code with a sentence of our own; returns NULL. */
 PyObject *vp_raise_sentence(int error, const char *sentence);
 /* Raises the KeyError for a URL that is not in the set, with vidi_message(); returns NULL. */
@@ -122,15 +125,12 @@ PyObject *vp_raise_forked(void);
 /* Imports the classes; false with an exception. */
 bool vp_errors_init(void);
 
-/* ---- fork.c ---- */
+/* ---- lifetime.c ---- */
 
 /* Counts the fork()s between the first process and this one; begins with 1. */
 extern unsigned vp_generation;
 /* False with an exception. */
 bool vp_fork_init(void);
-
-/* ---- lifetime.c ---- */
-
 /* The set, or NULL with an exception if it is closed or another process's. For calls that keep the GIL. */
 static inline vidi_set *vp_opened(set_object *self);
 /* The same for calls that release the GIL: if it returns the set, vp_leave must follow, with the GIL held. */
@@ -150,6 +150,20 @@ bool vp_is_inherited(const set_object *self);
     } while (0)
 
 /*
+ * Assigns the result of a call of the library, which gets the object's set as `set`, without the GIL; or VP_RAISED if
+ * the set cannot be used.
+ */
+#define VP_CALL(object, result, call)                                                                                  \
+    do {                                                                                                               \
+        vidi_set *set = vp_enter((set_object *)(object));                                                              \
+        (result) = VP_RAISED;                                                                                          \
+        if (set) {                                                                                                     \
+            VP_RELEASED((result) = (call));                                                                            \
+            vp_leave((set_object *)(object));                                                                          \
+        }                                                                                                              \
+    } while (0)
+
+/*
  * Makes an object of a type, which is vidi.Set or derives from it, around an open set; __init__ is not called. path is
  * NULL for a set in memory. The set is the object's from then on: it is closed if this fails.
  */
@@ -160,8 +174,6 @@ bool vp_adopt(set_object *self, vidi_set *set, const char *path, const vidi_acce
 bool vp_close(set_object *self);
 /* Closes all sets in folders, at the end of the process. */
 PyObject *vp_close_all(PyObject *module, PyObject *unused);
-/* Called in the child after a fork(). */
-void vp_lifetime_forked(void);
 
 /* ---- hint.c ---- */
 

@@ -89,16 +89,12 @@ static PyObject *raise_result(int result, const vidi_stats *stats)
     return vp_raise_sentence(VIDI_ECANNOT, sentence);
 }
 
-static PyObject *iterator_make(set_object *set, PyTypeObject *type)
+static PyObject *iterator_make(set_object *owner, PyTypeObject *type)
 {
     vidi_stats stats = {.size = sizeof stats};
     copy copied = {.visitor = type == url_iterator ? copy_url : copy_hash};
     int result;
-    const vidi_set *inner = vp_enter(set);
-    if (!inner)
-        return NULL;
-    VP_RELEASED(result = copy_set(inner, &set->access, &copied, &stats));
-    vp_leave(set);
+    VP_CALL(owner, result, copy_set(set, &owner->access, &copied, &stats));
     iterator *self = result == VIDI_OK ? PyObject_New(iterator, type) : NULL;
     if (self) {
         self->copy = copied;

@@ -4,6 +4,10 @@
  * Calls that keep the GIL need not be counted: close() needs the GIL, too. Calls that release it are counted, and
  * close() waits until the last of them has left. Counts change with the GIL held; once a close has begun they change
  * with `door` locked as well, so that close() can wait for them without the GIL.
+ *
+ * A child inherits sets by fork(). It has a copy of the parent's memory, maybe taken in the middle of a call, and none
+ * of its threads: such a set can be neither used nor closed there. It is noticed by a number that every fork raises in
+ * the child, because asking for the process id at every call would take a system call.
  */
 #include "extension.h"
 
@@ -16,11 +20,25 @@ static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t somebody_left = PTHREAD_COND_INITIALIZER;
 static set_object *open_sets; /* those in folders */
 
-void vp_lifetime_forked(void)
+unsigned vp_generation = 1;
+
+static void in_the_child(void)
 {
+    vp_generation++;
     door = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; /* a thread of the parent may have held it */
     somebody_left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     open_sets = NULL;
+}
+
+bool vp_fork_init(void)
+{
+    static bool is_registered;
+    if (!is_registered && pthread_atfork(NULL, NULL, in_the_child) != 0) {
+        PyErr_NoMemory();
+        return false;
+    }
+    is_registered = true;
+    return true;
 }
 
 bool vp_is_inherited(const set_object *self)

@@ -126,8 +126,7 @@ static bool add_pending(new_object *self)
         return true;
     int verdict = vp_text(self->pending, &url) ? vp_add(self->set, url) : VP_RAISED;
     if (verdict < 0) {
-        if (verdict != VP_RAISED)
-            vp_raise(verdict);
+        vp_raise(verdict);
         return false;
     }
     drop_pending(self);
@@ -184,8 +183,7 @@ static int decide(new_object *self)
         return verdict == VIDI_NEW;
     if (verdict == VIDI_INVALID && set->access.invalid == VIDI_DROP_INVALID)
         return 0;
-    if (verdict != VP_RAISED)
-        vp_raise(verdict);
+    vp_raise(verdict);
     if (verdict == VIDI_INVALID)
         Py_CLEAR(self->taken);
     return -1;

@@ -6,14 +6,6 @@
  */
 #include "arguments.h"
 
-/* None for a call that returns nothing. */
-static PyObject *done(int error)
-{
-    if (error == VP_RAISED)
-        return NULL;
-    return error < 0 ? vp_raise(error) : Py_NewRef(Py_None);
-}
-
 /* ---- merge ---- */
 
 static const char merge_doc[] =
@@ -49,13 +41,7 @@ int vp_merge(set_object *self, set_object *other, unsigned flags)
     merging merging = {vp_enter(self), flags};
     if (!merging.into)
         return VP_RAISED;
-    const vidi_set *from = vp_enter(other);
-    if (from) {
-        VP_RELEASED(error = vp_run_whole(from, &other->access, merge_set, &merging));
-        vp_leave(other);
-    } else {
-        error = VP_RAISED;
-    }
+    VP_CALL(other, error, vp_run_whole(set, &other->access, merge_set, &merging));
     vp_leave(self);
     return error;
 }
@@ -69,9 +55,7 @@ static PyObject *merge(PyObject *object, PyObject *const *args, Py_ssize_t count
     if (!vp_arguments(&signature, args, count, keywords, values) || !vp_to_bool(values[1], &force))
         return NULL;
     set_object *other = vp_set(values[0]);
-    if (!other)
-        return NULL;
-    return done(vp_merge((set_object *)object, other, force ? VIDI_MERGE_FORCE : 0));
+    return other ? vp_none(vp_merge((set_object *)object, other, force ? VIDI_MERGE_FORCE : 0)) : NULL;
 }
 
 /* ---- epochs ---- */
@@ -89,24 +73,14 @@ static const char rotate_doc[] =
     "    (False, True)\n\n"
     "If anything fails, the set stays in its epoch.\n";
 
-static int rotate_to(set_object *self, const vidi_options *next)
-{
-    int error;
-    vidi_set *set = vp_enter(self);
-    if (!set)
-        return VP_RAISED;
-    VP_RELEASED(error = vidi_rotate(set, next));
-    vp_leave(self);
-    return error;
-}
-
-static PyObject *rotate(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+static PyObject *rotate(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     static const char *const names[] = {"kind", "params", "capacity", "error", "headroom", "keep_previous", NULL};
     static const vp_signature signature = {"rotate", names, 0, 0};
     PyObject *values[VP_ARGUMENTS_MAX];
     vidi_options next = VIDI_OPTIONS_INIT;
     bool keep = false;
+    int error;
     if (!vp_arguments(&signature, args, count, keywords, values))
         return NULL;
     bool says_keep = values[5] && values[5] != Py_None;
@@ -117,18 +91,15 @@ static PyObject *rotate(PyObject *object, PyObject *const *args, Py_ssize_t coun
     next.flags = keep ? VIDI_KEEP_PREVIOUS : 0;
     bool says_nothing =
         !says_keep && !next.kind && !next.params && !next.capacity && next.error == 0 && next.headroom == 0;
-    return done(rotate_to((set_object *)object, says_nothing ? NULL : &next));
+    VP_CALL(self, error, vidi_rotate(set, says_nothing ? NULL : &next));
+    return vp_none(error);
 }
 
-static int drop(set_object *self)
+static PyObject *drop_previous(PyObject *self, PyObject *Py_UNUSED(none))
 {
     int error;
-    vidi_set *set = vp_enter(self);
-    if (!set)
-        return VP_RAISED;
-    VP_RELEASED(error = vidi_drop_previous(set));
-    vp_leave(self);
-    return error;
+    VP_CALL(self, error, vidi_drop_previous(set));
+    return vp_none(error);
 }
 
 static const char clear_doc[] =
@@ -141,11 +112,11 @@ static const char clear_doc[] =
     "This is rotate() and drop_previous(): a new epoch begins, with new salts, so the set does not fit together\n"
     "with its copies and with sets like it any more. In a folder the URLs are gone at once, also without commit().\n";
 
-static PyObject *clear(PyObject *object, PyObject *Py_UNUSED(none))
+static PyObject *clear(PyObject *self, PyObject *none)
 {
-    set_object *self = (set_object *)object;
-    int error = rotate_to(self, NULL);
-    return done(error < 0 ? error : drop(self));
+    int error;
+    VP_CALL(self, error, vidi_rotate(set, NULL));
+    return error < 0 ? vp_raise(error) : drop_previous(self, none);
 }
 
 static const char seen_previously_doc[] =
@@ -153,38 +124,21 @@ static const char seen_previously_doc[] =
     "Return whether the URL was in the previous epoch, the one that ended with the last rotate(keep_previous=True).\n\n"
     "Raises CannotError, a TypeError, if that epoch was not kept.\n";
 
-static int has_previous(set_object *self, vidi_str url)
+static PyObject *seen_previously(PyObject *self, PyObject *url)
 {
-    int verdict;
-    const vidi_set *set = vp_enter(self);
-    if (!set)
-        return VP_RAISED;
-    VP_RELEASED(verdict = vidi_has_previous(set, url));
-    vp_leave(self);
-    return verdict;
-}
-
-static PyObject *seen_previously(PyObject *object, PyObject *url)
-{
-    set_object *self = (set_object *)object;
     PyObject *plain = vp_plain(url);
     vidi_str text;
-    int verdict = plain && vp_text(plain, &text) ? has_previous(self, text) : VP_RAISED;
+    int verdict = VP_RAISED;
+    if (plain && vp_text(plain, &text))
+        VP_CALL(self, verdict, vidi_has_previous(set, text));
     Py_XDECREF(plain);
-    if (verdict == VP_RAISED)
-        return NULL;
-    if (verdict < 0 || (verdict == VIDI_INVALID && self->access.invalid == VIDI_FAIL_INVALID))
+    if (verdict < 0 || (verdict == VIDI_INVALID && ((set_object *)self)->access.invalid == VIDI_FAIL_INVALID))
         return vp_raise(verdict);
     return PyBool_FromLong(verdict == VIDI_SEEN);
 }
 
 static const char drop_previous_doc[] = "drop_previous($self, /)\n--\n\n"
                                         "Free the previous epoch. After that, seen_previously() raises CannotError.\n";
-
-static PyObject *drop_previous(PyObject *object, PyObject *Py_UNUSED(none))
-{
-    return done(drop((set_object *)object));
-}
 
 const PyMethodDef vp_whole_methods[] = {
     {"merge", VP_NAMED(merge), METH_FASTCALL | METH_KEYWORDS, merge_doc},

@@ -14,12 +14,8 @@ static int has(vidi_set *set, vidi_str url)
 
 static int ask_released(set_object *self, single_call *call, vidi_str url)
 {
-    vidi_set *set = vp_enter(self);
     int verdict;
-    if (!set)
-        return VP_RAISED;
-    VP_RELEASED(verdict = call(set, url));
-    vp_leave(self);
+    VP_CALL(self, verdict, call(set, url));
     return verdict;
 }
 
@@ -53,12 +49,6 @@ static inline int ask_about(PyObject *self, single_call *call, PyObject *object)
     return vp_text(object, &url) ? ask((set_object *)self, call, url) : VP_RAISED;
 }
 
-/* Raises the exception of a verdict that is an error, unless one is set already. */
-static PyObject *raise_for(int verdict)
-{
-    return verdict == VP_RAISED ? NULL : vp_raise(verdict);
-}
-
 /* True if the verdict only means "no", because the set drops what is not a URL. */
 static bool is_dropped(PyObject *self, int verdict)
 {
@@ -74,7 +64,7 @@ static PyObject *add(PyObject *self, PyObject *url)
     }
     if (verdict == VIDI_SEEN || is_dropped(self, verdict))
         Py_RETURN_FALSE;
-    return raise_for(verdict);
+    return vp_raise(verdict);
 }
 
 int vp_set_contains(PyObject *self, PyObject *url)
@@ -84,7 +74,7 @@ int vp_set_contains(PyObject *self, PyObject *url)
         return 1;
     if (verdict == VIDI_NEW || is_dropped(self, verdict))
         return 0;
-    raise_for(verdict);
+    vp_raise(verdict);
     return -1;
 }
 
@@ -95,7 +85,7 @@ static PyObject *discard(PyObject *self, PyObject *url)
         Py_RETURN_TRUE;
     if (verdict == VIDI_EABSENT || is_dropped(self, verdict))
         Py_RETURN_FALSE;
-    return raise_for(verdict);
+    return vp_raise(verdict);
 }
 
 static PyObject *remove_url(PyObject *self, PyObject *url)
@@ -105,30 +95,21 @@ static PyObject *remove_url(PyObject *self, PyObject *url)
         Py_RETURN_NONE;
     if (verdict == VIDI_EABSENT || is_dropped(self, verdict))
         return vp_raise_absent();
-    return raise_for(verdict);
+    return vp_raise(verdict);
 }
 
-static int count_url(set_object *self, vidi_str url, uint64_t *times)
+static PyObject *count(PyObject *self, PyObject *object)
 {
-    vidi_set *set = vp_enter(self);
-    int verdict;
-    if (!set)
-        return VP_RAISED;
-    VP_RELEASED(verdict = vidi_count(set, url, times));
-    vp_leave(self);
-    return verdict;
-}
-
-static PyObject *count(PyObject *object, PyObject *url_object)
-{
-    PyObject *plain = vp_plain(url_object);
+    PyObject *plain = vp_plain(object);
     uint64_t times = 0;
     vidi_str url;
-    int verdict = plain && vp_text(plain, &url) ? count_url((set_object *)object, url, &times) : VP_RAISED;
+    int verdict = VP_RAISED;
+    if (plain && vp_text(plain, &url))
+        VP_CALL(self, verdict, vidi_count(set, url, &times));
     Py_XDECREF(plain);
-    if (verdict == VIDI_OK || is_dropped(object, verdict))
+    if (verdict == VIDI_OK || is_dropped(self, verdict))
         return PyLong_FromUnsignedLongLong(times);
-    return raise_for(verdict);
+    return vp_raise(verdict);
 }
 
 static const char add_doc[] = "add($self, url, /)\n--\n\n"

@@ -41,12 +41,8 @@ static PyObject *recovery_object(const vidi_recovery *stats)
 bool vp_stat(set_object *self, vidi_stats *stats)
 {
     int error;
-    const vidi_set *set = vp_enter(self);
-    if (!set)
-        return false;
     stats->size = sizeof *stats;
-    VP_RELEASED(error = vidi_stat(set, stats));
-    vp_leave(self);
+    VP_CALL(self, error, vidi_stat(set, stats));
     if (error < 0)
         vp_raise(error);
     return error >= 0;
@@ -59,27 +55,23 @@ static PyObject *get_stats(PyObject *self, void *Py_UNUSED(closure))
 }
 
 /* Returns 1 with the epoch's record, 0 if there is no such epoch, -1 with an exception. */
-static int next_epoch(set_object *self, uint64_t index, PyObject **epoch)
+static int next_epoch(PyObject *self, uint64_t index, PyObject **epoch)
 {
     vidi_epoch_stats stats = {.size = sizeof stats};
     int error;
-    const vidi_set *set = vp_enter(self);
-    if (!set)
-        return -1;
-    VP_RELEASED(error = vidi_epoch_stat(set, index, &stats));
-    vp_leave(self);
+    VP_CALL(self, error, vidi_epoch_stat(set, index, &stats));
     if (error == VIDI_EABSENT)
         return 0;
     *epoch = error < 0 ? vp_raise(error) : epoch_object(&stats);
     return *epoch ? 1 : -1;
 }
 
-static PyObject *get_epochs(PyObject *object, void *Py_UNUSED(closure))
+static PyObject *get_epochs(PyObject *self, void *Py_UNUSED(closure))
 {
     PyObject *list = PyList_New(0);
     for (uint64_t i = 0; list; i++) {
         PyObject *epoch = NULL;
-        int more = next_epoch((set_object *)object, i, &epoch);
+        int more = next_epoch(self, i, &epoch);
         if (more == 0)
             return list;
         if (more < 0 || PyList_Append(list, epoch) < 0)
@@ -89,20 +81,13 @@ static PyObject *get_epochs(PyObject *object, void *Py_UNUSED(closure))
     return NULL;
 }
 
-static PyObject *get_recovered(PyObject *object, void *Py_UNUSED(closure))
+static PyObject *get_recovered(PyObject *self, void *Py_UNUSED(closure))
 {
-    set_object *self = (set_object *)object;
+    bool is_stored = ((set_object *)self)->path != NULL;
     vidi_recovery recovery = {.size = sizeof recovery};
     int error;
-    const vidi_set *set = vp_enter(self);
-    if (!set)
-        return NULL;
-    bool is_stored = self->path != NULL;
-    VP_RELEASED(error = is_stored ? vidi_recovered(set, &recovery) : VIDI_OK);
-    vp_leave(self);
-    if (!is_stored)
-        return Py_NewRef(Py_None);
-    return error < 0 ? vp_raise(error) : recovery_object(&recovery);
+    VP_CALL(self, error, is_stored ? vidi_recovered(set, &recovery) : VIDI_OK);
+    return error < 0 || !is_stored ? vp_none(error) : recovery_object(&recovery);
 }
 
 static const char stats_doc[] = "What the set tells about itself: a vidi.Stats, whose first field is expected_lost.\n\n"

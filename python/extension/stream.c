@@ -42,11 +42,7 @@ static PyObject *to_bytes(PyObject *object, PyObject *const *args, Py_ssize_t co
     if (!vp_arguments(&signature, args, count, keywords, values) || !vp_to_bool(values[0], &previous))
         return NULL;
     writing.flags = previous ? VIDI_WRITE_PREVIOUS : 0;
-    const vidi_set *set = vp_enter(self);
-    if (!set)
-        return NULL;
-    VP_RELEASED(error = vp_run_whole(set, &self->access, write_set, &writing));
-    vp_leave(self);
+    VP_CALL(self, error, vp_run_whole(set, &self->access, write_set, &writing));
     if (writing.bytes.failed)
         PyErr_NoMemory();
     else if (error < 0)
@@ -81,11 +77,7 @@ static PyObject *content_digest(PyObject *object, PyObject *Py_UNUSED(none))
     set_object *self = (set_object *)object;
     unsigned char digest[VIDI_CONTENT_DIGEST_BYTES];
     int error;
-    const vidi_set *set = vp_enter(self);
-    if (!set)
-        return NULL;
-    VP_RELEASED(error = vp_run_whole(set, &self->access, digest_set, digest));
-    vp_leave(self);
+    VP_CALL(self, error, vp_run_whole(set, &self->access, digest_set, digest));
     return error < 0 ? vp_raise(error) : PyBytes_FromStringAndSize((const char *)digest, sizeof digest);
 }
 
