@@ -14,126 +14,89 @@ class Error(Exception):
     #: After a call for many URLs that failed on the way: True, False, or None for those not tried.
     answers: list[bool | None] | None = None
 
+    def __init_subclass__(cls, **attributes: int) -> None:
+        """Takes `code`, and `errno` for those that are an OSError, from the line of the class."""
+        for name, value in attributes.items():
+            setattr(cls, name, value)
+
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
 
 
-class InvalidURL(Error, ValueError):
+class InvalidURL(Error, ValueError, code=3):
     """Not a URL, in a set that was opened with invalid="fail", or where only a URL will do."""
 
-    code = 3
 
-
-class ArgumentError(Error, ValueError):
+class ArgumentError(Error, ValueError, code=-1):
     """A combination of arguments that makes no sense."""
 
-    code = -1
 
-
-class OptionError(Error, ValueError):
+class OptionError(Error, ValueError, code=-2):
     """An option or a parameter that is unknown or out of range."""
 
-    code = -2
 
-
-class OutOfMemory(Error, MemoryError):
+class OutOfMemory(Error, MemoryError, code=-3):
     """There is no memory left."""
 
-    code = -3
 
-
-class LimitError(Error, MemoryError):
+class LimitError(Error, MemoryError, code=-4):
     """The memory limit would be exceeded, or another limit."""
 
-    code = -4
 
-
-class AbsentError(Error, KeyError):
+class AbsentError(Error, KeyError, code=-5):
     """The URL is not in the set."""
 
-    code = -5
 
-
-class NotFoundError(Error, FileNotFoundError):
+class NotFoundError(Error, FileNotFoundError, code=-5, errno=_errno.ENOENT):
     """There is no set in the folder."""
 
-    code = -5
-    errno = _errno.ENOENT
 
-
-class CannotError(Error, TypeError):
+class CannotError(Error, TypeError, code=-6):
     """This kind of set cannot do that."""
 
-    code = -6
 
-
-class DiffersError(Error, ValueError):
+class DiffersError(Error, ValueError, code=-7):
     """The two sets do not fit together."""
 
-    code = -7
 
-
-class FormatError(Error, ValueError):
+class FormatError(Error, ValueError, code=-8):
     """This is not a vidi set, or it is a damaged one."""
 
-    code = -8
 
-
-class DiskError(Error, OSError):
+class DiskError(Error, OSError, code=-9):
     """A file could not be read or written."""
 
-    code = -9
 
-
-class KernelError(Error, OSError):
+class KernelError(Error, OSError, code=-10):
     """The operating system refused something, such as a lock or random numbers."""
 
-    code = -10
 
-
-class ExistsError(Error, FileExistsError):
+class ExistsError(Error, FileExistsError, code=-11, errno=_errno.EEXIST):
     """The folder holds a set already, or something else."""
 
-    code = -11
-    errno = _errno.EEXIST
 
-
-class BusyError(Error, BlockingIOError):
+class BusyError(Error, BlockingIOError, code=-12, errno=_errno.EAGAIN):
     """Another process, or this one, has the set open for writing."""
 
-    code = -12
-    errno = _errno.EAGAIN
 
-
-class DamagedError(Error, OSError):
+class DamagedError(Error, OSError, code=-13):
     """Something that was on disk is gone; accept_damage=True opens what is left."""
 
-    code = -13
 
-
-class RateError(Error, ValueError):
+class RateError(Error, ValueError, code=-14):
     """The merged set would lose many more pages than was asked for; force=True merges all the same."""
 
-    code = -14
 
-
-class OwnedError(Error, PermissionError):
+class OwnedError(Error, PermissionError, code=-15, errno=_errno.EPERM):
     """Another program, such as a crawl, keeps this set together with files of its own; it can be read."""
 
-    code = -15
-    errno = _errno.EPERM
 
-
-class ClosedError(Error, ValueError):
+class ClosedError(Error, ValueError, code=-1):
     """The set is closed."""
 
-    code = -1
 
-
-class ForkError(Error, RuntimeError):
+class ForkError(Error, RuntimeError, code=-6):
     """The set belongs to the process that called fork()."""
-
-    code = -6
 
 
 # Tracebacks name them as everybody imports them: vidi.Error.
