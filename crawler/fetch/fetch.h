@@ -115,6 +115,9 @@ typedef struct fetch_request {
     /* Further header lines without line ends, such as the user's --header. Their values are masked in `sent`. */
     const char *const *headers;
     size_t header_count;
+    /* Header lines of this one request that are no secrets, such as "If-None-Match: …": `sent` has them as they are. */
+    const char *const *extra;
+    size_t extra_count;
     uint64_t max_body; /* 0: as the options say */
     bool may_cut;      /* a larger body is cut off there, which is no failure */
     /* Use a new connection. On a kept one that is closed without an answer, the request is sent once more at once. */

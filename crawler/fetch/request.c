@@ -66,10 +66,21 @@ static bool header_is_fine(const char *line)
     return true;
 }
 
+/* Header lines that the caller brings along: first those with secrets, then the extra ones. */
+static size_t line_count(const fetch_request *request)
+{
+    return request->header_count + request->extra_count;
+}
+
+static const char *line_at(const fetch_request *request, size_t i)
+{
+    return i < request->header_count ? request->headers[i] : request->extra[i - request->header_count];
+}
+
 static bool has_header(const fetch_request *request, const char *name)
 {
-    for (size_t i = 0; i < request->header_count; i++)
-        if (is_named(request->headers[i], name))
+    for (size_t i = 0; i < line_count(request); i++)
+        if (is_named(line_at(request, i), name))
             return true;
     return false;
 }
@@ -110,13 +121,13 @@ static int copy_headers(exchange *exchange, const fetch_rules *rules, const fetc
 {
     size_t n = 0;
 
-    exchange->headers = calloc(request->header_count + 1, sizeof *exchange->headers);
+    exchange->headers = calloc(line_count(request) + 1, sizeof *exchange->headers);
     if (!exchange->headers)
         return VIDI_EMEMORY;
     if (!has_header(request, "Accept-Encoding"))
         exchange->headers[n++].data = rules->plain.data;
-    for (size_t i = 0; i < request->header_count; i++)
-        exchange->headers[n++].data = put_header(&at, request->headers[i]);
+    for (size_t i = 0; i < line_count(request); i++)
+        exchange->headers[n++].data = put_header(&at, line_at(request, i));
     for (size_t i = 0; i + 1 < n; i++)
         exchange->headers[i].next = &exchange->headers[i + 1];
     return VIDI_OK;
@@ -127,15 +138,15 @@ static int copy_request(exchange *exchange, const fetch_rules *rules, const fetc
     vidi_str origin = web_url_origin(url), target = web_url_target(url);
     size_t room = origin.len + 2 + target.len + 1;
 
-    for (size_t i = 0; i < request->header_count; i++)
-        room += strlen(request->headers[i]) + 1;
+    for (size_t i = 0; i < line_count(request); i++)
+        room += strlen(line_at(request, i)) + 1;
     int error = bytes_reserve(&exchange->text, room);
     if (error)
         return error;
     char *at = exchange->text.ptr;
     exchange->origin = put(&at, origin.ptr, origin.len + 1); /* with the first slash of the path */
     exchange->target = put(&at, target.ptr, target.len);
-    return request->header_count ? copy_headers(exchange, rules, request, at) : VIDI_OK;
+    return line_count(request) ? copy_headers(exchange, rules, request, at) : VIDI_OK;
 }
 
 static void set_address(exchange *exchange, const fetch_address *address)
@@ -163,9 +174,11 @@ static int compose_lines(bytes *to, const fetch_rules *rules, const fetch_reques
         error = bytes_append_text(to, "Accept: */*\r\n");
     if (!error && !has_header(request, "Accept-Encoding"))
         error = bytes_append_format(to, "%s\r\n", accepted_encoding);
-    for (size_t i = 0; !error && i < request->header_count; i++) {
-        const char *line = request->headers[i];
-        error = bytes_append_format(to, "%.*s:%s\r\n", (int)strcspn(line, ":"), line, *value_of(line) ? " ***" : "");
+    for (size_t i = 0; !error && i < line_count(request); i++) {
+        const char *line = line_at(request, i), *value = line + strcspn(line, ":") + 1;
+        if (i < request->header_count)
+            value = " ***";
+        error = bytes_append_format(to, "%.*s:%s\r\n", (int)strcspn(line, ":"), line, *value_of(line) ? value : "");
     }
     return error ? error : bytes_append_text(to, "\r\n");
 }
@@ -187,7 +200,7 @@ static int compose_sent(bytes *to, const fetch_rules *rules, const fetch_request
         error = bytes_append_text(to, "\r\n");
     if (error)
         return error;
-    return request->header_count ? compose_lines(to, rules, request) : bytes_append_str(to, bytes_str(&rules->lines));
+    return line_count(request) ? compose_lines(to, rules, request) : bytes_append_str(to, bytes_str(&rules->lines));
 }
 
 int fetch_rules_set_headers(fetch_rules *rules)
@@ -209,8 +222,8 @@ static bool url_is_fine(vidi_str url)
 
 static bool request_is_fine(const fetch_request *request, vidi_url *url)
 {
-    for (size_t i = 0; i < request->header_count; i++)
-        if (!header_is_fine(request->headers[i]))
+    for (size_t i = 0; i < line_count(request); i++)
+        if (!header_is_fine(line_at(request, i)))
             return false;
     return request->address.length && url_is_fine(request->url) && web_url_view(request->url, url);
 }

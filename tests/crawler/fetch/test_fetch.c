@@ -101,6 +101,33 @@ static void values_of_further_headers_are_masked(void **state)
     assert_null(strstr(play_last(r->server), "Authorization"));
 }
 
+static void extra_headers_of_a_request_are_told_as_they_are(void **state)
+{
+    room *r = *state;
+    static const char *const secret[] = {"Cookie: a=b"};
+    static const char *const extra[] = {"If-None-Match: W/\"x:y\"", "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT"};
+    fetch_request request = {.headers = secret, .header_count = 1, .extra = extra, .extra_count = 2};
+    char url[100], lines[512];
+    const char *plain = "Accept-Encoding: gzip\r\nCookie: a=b\r\nIf-None-Match: W/\"x:y\"\r\n"
+                        "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n";
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", r->server->port);
+    fetch_response *got = ask(r->f, request, url);
+    check_fine(got, 200, "hello");
+    assert_non_null(strstr(play_last(r->server), plain));
+    snprintf(lines, sizeof lines, "%.*s", (int)got->sent.len, got->sent.ptr);
+    assert_null(strstr(lines, "a=b"));
+    assert_non_null(strstr(lines, "Cookie: ***\r\nIf-None-Match: W/\"x:y\"\r\nIf-Modified-Since: Sun, 06 Nov 1994"));
+    fetch_response_free(got);
+    request = (fetch_request){.extra = &extra[1], .extra_count = 1};
+    fetch_response_free(ask(r->f, request, url));
+    assert_non_null(strstr(play_last(r->server), "\r\nIf-Modified-Since: Sun"));
+    fetch_response_free(get(r->f, r->server, "/"));
+    assert_null(strstr(play_last(r->server), "If-Modified-Since"));
+    request = (fetch_request){.url = str_of(url), .address = address_of("127.0.0.1"), .extra_count = 1};
+    request.extra = &(const char *const){"X: a\r\nY: b"};
+    assert_int_equal(fetch_start(r->f, &request), VIDI_EARGUMENT);
+}
+
 static void head_asks_without_a_body(void **state)
 {
     room *r = *state;
@@ -431,6 +458,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         in_room(the_request_that_is_told_is_the_one_that_was_sent),
         in_room(values_of_further_headers_are_masked),
+        in_room(extra_headers_of_a_request_are_told_as_they_are),
         in_room(head_asks_without_a_body),
         in_room(bad_requests_are_refused),
         in_room(nothing_is_taken_from_the_environment),
