@@ -24,7 +24,7 @@ BEGIN {
     may["crawler/html"] = "encoding"
     may["crawler/http"] = "base html"
     may["crawler/scope"] = may["crawler/fetch"] = may["crawler/frontier"] = may["crawler/archive"] = "base"
-    may["crawler/politeness"] = ""
+    may["crawler/politeness"] = may["crawler/schedule"] = ""
     may["crawler/database"] = "base frontier"
     may["crawler/harvest"] = "base html sitemap http scope fetch frontier archive"
     may["crawler/report"] = "base frontier database archive"
@@ -32,7 +32,7 @@ BEGIN {
     may["redis/claims"] = ""
     may["redis/value"] = "server claims"
     may["redis/commands"] = "server claims value"
-    may["crawler/crawl"] = "base html robots sitemap http scope fetch politeness frontier database archive harvest"
+    may["crawler/crawl"] = "base html robots sitemap http scope fetch politeness schedule frontier database archive harvest"
 }
 
 function has(words, word) {
