@@ -240,26 +240,26 @@ static int check_length(const vidi_set *set, const vidi_str *urls, size_t n)
 }
 
 /* What cannot be logged is refused before it is staged: it could never be committed, and nothing after it could. */
-int vidi__durable_add(vidi_set *set, const vidi__work *work, vidi__pending *pending)
+static int add_locked(vidi_set *set, const vidi__work *work, vidi__pending *pending)
 {
     VIDI__TRY(vidi__durable_state(set));
-    if (VIDI__UNLIKELY(set->durable->full && !set->durable->frozen))
+    if (VIDI__UNLIKELY(set->durable->full && !set->frozen))
         return vidi__fail(VIDI_ELIMIT, "the memory limit of %s leaves no room for more URLs",
                           vidi__human_bytes(set->memory.limit).text);
     VIDI__TRY(check_length(set, work->urls, work->count));
-    if (atomic_load_explicit(&set->durable->uses_staging, memory_order_relaxed))
+    if (vidi__set_uses_staging(set))
         return add_to_staging(set, work, pending);
     return add_directly(set, work);
 }
 
 /* The filter and the log take one hash, without anything that batches need. */
-int vidi__durable_add_one(vidi_set *set, vidi_str url)
+static int add_one_locked(vidi_set *set, vidi_str url)
 {
     const vidi__durable *durable = set->durable;
     vidi__epoch *now = &set->now;
     const vidi__kind *kind = now->filter->kind;
-    if (!set->alone || durable->broken || atomic_load_explicit(&durable->uses_staging, memory_order_relaxed) ||
-        !durable->hash_only || !kind->add_hash || !vidi__log_is_ready(durable->log->log))
+    if (!set->alone || durable->broken || vidi__set_uses_staging(set) || !durable->hash_only || !kind->add_hash ||
+        !vidi__log_is_ready(durable->log->log))
         return VIDI_UNTRIED;
     vidi__u128 hash = vidi__hash(now->hash, vidi__epoch_key(now), url);
     vidi__added added = kind->add_hash(now->filter, hash);
@@ -267,6 +267,16 @@ int vidi__durable_add_one(vidi_set *set, vidi_str url)
     if (added.code >= 0 && vidi__durable_keeps(set, (uint8_t)added.code))
         vidi__record_append_one(set, hash);
     return added.code;
+}
+
+int vidi__durable_add_one(vidi_set *set, vidi_str url)
+{
+    vidi__lock_to_add(set);
+    int code = add_one_locked(set, url);
+    vidi__unlock(set);
+    if (VIDI__LIKELY(code != VIDI_UNTRIED))
+        vidi__snapshot_if_due(set);
+    return code;
 }
 
 /* ---- when the disk fails ---- */
@@ -329,7 +339,11 @@ static void take_back_removal(vidi_set *set, const vidi__pending *pending)
         atomic_fetch_sub_explicit(&set->now.removed, 1, memory_order_relaxed);
 }
 
-int vidi__durable_settle(vidi_set *set, vidi__pending *pending, const vidi__work *work)
+/*
+ * Waits until the operations are on disk; no lock. On an error they are undone and their verdicts VIDI_UNTRIED. work is
+ * what was added; NULL: it was a removal.
+ */
+static int settle(vidi_set *set, vidi__pending *pending, const vidi__work *work)
 {
     if (!pending->log)
         return VIDI_OK;
@@ -342,11 +356,68 @@ int vidi__durable_settle(vidi_set *set, vidi__pending *pending, const vidi__work
         take_back_repeats(set, work);
     } else if (code < 0) {
         take_back_removal(set, pending);
-    } else if (!set->durable->frozen) {
+    } else if (!set->frozen) {
         vidi__durable_try_apply(set, pending->to);
     }
     vidi__unlock(set);
     return code;
+}
+
+/* ---- batches ---- */
+
+/* Adds the next group of the work and tells its size. */
+static int add_group(vidi_set *set, const vidi__work *rest, size_t *size)
+{
+    vidi__pending pending = {0};
+    vidi__lock_to_add(set);
+    *size = vidi__work_group(&set->now, rest);
+    vidi__work group = vidi__work_part(rest, 0, *size);
+    int code = vidi__work_check(&set->now, rest);
+    if (code == VIDI_OK)
+        code = add_locked(set, &group, &pending);
+    vidi__unlock(set);
+    int settled = settle(set, &pending, &group);
+    return code < 0 ? code : settled;
+}
+
+/*
+ * After an error: if memory is short while a snapshot is being written, waits until that is done, which frees what was
+ * committed meanwhile. Returns true if the call may be repeated.
+ */
+static bool wait_for_memory(vidi_set *set, int code)
+{
+    if (code != VIDI_ELIMIT && code != VIDI_EMEMORY)
+        return false;
+    vidi__lock_shared(set);
+    bool frozen = set->frozen;
+    vidi__unlock(set);
+    if (frozen) {
+        vidi__turn_begin(set);
+        vidi__turn_end(set);
+    }
+    return frozen;
+}
+
+static bool is_untried(const vidi__work *work, size_t count)
+{
+    size_t i = 0;
+    while (i < count && work->verdicts[i] == VIDI_UNTRIED)
+        i++;
+    return i == count;
+}
+
+int vidi__durable_add(vidi_set *set, const vidi__work *work)
+{
+    for (size_t done = 0, size; done < work->count; done += size) {
+        vidi__work rest = vidi__work_part(work, done, SIZE_MAX);
+        int code;
+        do
+            code = add_group(set, &rest, &size);
+        while (code < 0 && is_untried(&rest, size) && wait_for_memory(set, code));
+        VIDI__TRY(code);
+    }
+    vidi__snapshot_if_due(set);
+    return VIDI_OK;
 }
 
 /* ---- removals ---- */
@@ -370,15 +441,17 @@ static int stage_removal(vidi_set *set, vidi_str url, vidi__u128 hash, vidi__pen
     staging->logged = staging->count;
     if (durable->policy == VIDI__SYNC_ALWAYS)
         wait_later(set, pending, position);
-    else if (!durable->frozen)
+    else if (!set->frozen)
         vidi__durable_try_apply(set, pending->to);
     return VIDI_OK;
 }
 
-int vidi__durable_remove(vidi_set *set, vidi_str url, vidi__pending *pending)
+static int remove_locked(vidi_set *set, vidi_str url, vidi__pending *pending)
 {
     vidi__u128 hash;
     uint8_t verdict = VIDI_UNTRIED;
+    if (!(set->now.filter->can & VIDI_CAN_DELETE))
+        return vidi__cannot(set, "remove URLs");
     VIDI__TRY(vidi__durable_state(set));
     vidi__work work = {.urls = &url, .count = 1, .verdicts = &verdict};
     VIDI__TRY(vidi__epoch_lookup(&set->memory, &set->now, &work));
@@ -390,4 +463,17 @@ int vidi__durable_remove(vidi_set *set, vidi_str url, vidi__pending *pending)
     VIDI__TRY(stage_removal(set, url, hash, pending));
     vidi__durable_ready(set);
     return VIDI_OK;
+}
+
+int vidi__durable_remove(vidi_set *set, vidi_str url)
+{
+    vidi__pending pending = {0};
+    int code;
+    do {
+        vidi__lock_alone(set);
+        code = remove_locked(set, url, &pending);
+        vidi__unlock(set);
+    } while (wait_for_memory(set, code));
+    int settled = settle(set, &pending, NULL);
+    return code < 0 ? code : settled;
 }

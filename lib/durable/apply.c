@@ -222,7 +222,7 @@ static int merge_hashes(void *into, const vidi__u128 *hashes, uint64_t n)
     return vidi__durable_operate(into, VIDI__OP_ADD, &work, &tally);
 }
 
-int vidi__durable_merge_into(vidi_set *into, const vidi_set *from)
+static int insert_rest(vidi_set *into, const vidi_set *from)
 {
     const vidi__staging *staging = &from->durable->staging;
     vidi__tally tally = {0};
@@ -255,7 +255,7 @@ static int count_hashes(void *context, const vidi__u128 *hashes, uint64_t n)
 }
 
 /* A URL that was added several times is one URL. */
-int vidi__durable_count_missing(vidi_set *into, const vidi_set *from, uint64_t *missing)
+static int count_missing(vidi_set *into, const vidi_set *from, uint64_t *missing)
 {
     const vidi__staging *staging = &from->durable->staging;
     for (uint64_t i = 0; i < staging->logged; i++) {
@@ -268,4 +268,9 @@ int vidi__durable_count_missing(vidi_set *into, const vidi_set *from, uint64_t *
         *missing += verdict == VIDI_NEW;
     }
     return vidi__index_iterate(from, count_hashes, &(counting){into, missing});
+}
+
+int vidi__durable_merge_into(vidi_set *into, const vidi_set *from, uint64_t *missing)
+{
+    return missing ? count_missing(into, from, missing) : insert_rest(into, from);
 }

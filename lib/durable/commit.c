@@ -40,7 +40,7 @@ void vidi__commit_logged(vidi_set *set, int code, vidi__pending *pending)
         pending->log = durable->log;
         atomic_fetch_add_explicit(&pending->log->waiting, 1, memory_order_relaxed);
     }
-    if (!durable->frozen)
+    if (!set->frozen)
         vidi__durable_try_apply(set, UINT64_MAX);
 }
 
@@ -120,7 +120,7 @@ int vidi_sync(vidi_set *set)
         return VIDI_OK;
     vidi__lock_shared(set);
     int code = vidi__durable_state(set);
-    vidi__open_log *before = pin(set->durable->before), *log = pin(set->durable->log);
+    vidi__open_log *before = pin(set->durable->old_log), *log = pin(set->durable->log);
     vidi__unlock(set);
     int older = sync_log(before);
     if (older < 0)

@@ -121,9 +121,10 @@ void vidi__durable_put_aside(vidi_set *set, vidi__aside when)
 void vidi__durable_ready(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
-    bool staging = durable->manual || durable->policy == VIDI__SYNC_ALWAYS || durable->frozen ||
-                   durable->staging.count || durable->segment_count;
-    atomic_store_explicit(&durable->uses_staging, staging, memory_order_relaxed);
+    bool rest = durable->staging.count || durable->segment_count;
+    bool staging = rest || durable->manual || durable->policy == VIDI__SYNC_ALWAYS || set->frozen;
+    set->partial = rest && set->mapped;
+    atomic_store_explicit(&set->uses_staging, staging, memory_order_relaxed);
 }
 
 void vidi__durable_restage(vidi_set *set)
@@ -148,14 +149,14 @@ static void end(vidi_set *set)
     vidi__snapshot_join(set);
     if (durable->log && durable->snapshot && !durable->broken)
         vidi__write_tally(set); /* not without a snapshot: such a folder must stay without records */
-    (void)vidi__durable_end_log(set, durable->before);
+    (void)vidi__durable_end_log(set, durable->old_log);
     if (durable->log)
         durable->log->completes_index = durable->policy != VIDI__SYNC_NO;
     (void)vidi__durable_end_log(set, durable->log);
     vidi__manifest_close(&durable->manifest, durable->policy != VIDI__SYNC_NO);
     vidi__folder_close(&durable->folder);
     vidi__quiet_end(&quiet, VIDI_OK);
-    vidi_close(durable->previous);
+    vidi_close(set->previous_set);
     vidi__staging_free(&durable->staging);
     vidi__index_close(set);
     pthread_mutex_destroy(&durable->staging_lock);
@@ -163,6 +164,10 @@ static void end(vidi_set *set)
     vidi__release(&set->memory, durable, sizeof *durable, _Alignof(vidi__durable));
     set->durable = NULL;
     set->persistence = NULL;
+    set->turn = NULL;
+    set->previous_set = NULL;
+    set->frozen = set->partial = false;
+    atomic_store_explicit(&set->uses_staging, false, memory_order_relaxed);
 }
 
 /*
@@ -175,8 +180,8 @@ static void drop_previous(vidi_set *set)
     vidi__durable *durable = set->durable;
     uint64_t first = set->previous_first;
     char name[40];
-    vidi_close(durable->previous);
-    durable->previous = NULL;
+    vidi_close(set->previous_set);
+    set->previous_set = NULL;
     set->previous_first = set->previous_last = 0;
     if (!first)
         return;
@@ -192,47 +197,20 @@ static void drop_previous(vidi_set *set)
 
 /* ---- what lib/set calls ---- */
 
-static void begin_turn(vidi_set *set)
-{
-    pthread_mutex_lock(&set->durable->turn);
-}
-
-static void end_turn(vidi_set *set)
-{
-    pthread_mutex_unlock(&set->durable->turn);
-}
-
-static const vidi_set *previous_of(const vidi_set *set)
-{
-    return set->durable->previous;
-}
-
-static bool has_more(const vidi_set *set)
-{
-    return atomic_load_explicit(&set->durable->uses_staging, memory_order_relaxed);
-}
-
-static bool is_frozen(const vidi_set *set)
-{
-    return set->durable->frozen;
-}
-
-static bool is_behind(const vidi_set *set)
-{
-    return !set->mapped && set->durable->staging.logged;
-}
-
 static int catch_up(vidi_set *set)
 {
-    return is_behind(set) ? vidi__durable_apply(set, UINT64_MAX) : VIDI_OK;
+    if (set->mapped || !set->durable->staging.logged)
+        return VIDI_OK;
+    return set->alone ? vidi__durable_apply(set, UINT64_MAX) : VIDI_EBUSY;
 }
 
-/* Everything committed must be in the filter. The filter of a mapped set cannot take what is in the log. */
-static int check_whole(const vidi_set *set)
+static int changed(vidi_set *set, vidi__change change)
 {
-    if (set->mapped && (set->durable->staging.count || set->durable->segment_count))
-        return vidi__fail(VIDI_ECANNOT, "the log is not folded into the snapshot, which is mapped; to write the set, "
-                                        "open it without mapping it");
+    if (change == VIDI__MERGED)
+        return vidi__snapshot_take(set);
+    if (change != VIDI__PREVIOUS_DROPPED)
+        return vidi__snapshot_rotate(set, change == VIDI__ROTATED_KEEPING);
+    drop_previous(set);
     return VIDI_OK;
 }
 
@@ -253,29 +231,14 @@ static void stat_folder(vidi_set *set, vidi_stats *stats)
 static const vidi__persistence persistence = {
     .add = vidi__durable_add,
     .add_one = vidi__durable_add_one,
-    .has_more = has_more,
-    .mark = vidi__durable_mark,
-    .lookup = vidi__durable_lookup,
     .remove = vidi__durable_remove,
-    .times = vidi__durable_times,
-    .lookup_previous = vidi__durable_lookup_previous,
-    .previous = previous_of,
-    .verify = vidi__durable_verify,
-    .settle = vidi__durable_settle,
-    .added = vidi__snapshot_if_due,
-    .turn_begin = begin_turn,
-    .turn_end = end_turn,
-    .is_frozen = is_frozen,
-    .is_behind = is_behind,
+    .lookup = vidi__durable_lookup,
+    .mark = vidi__durable_mark,
     .catch_up = catch_up,
-    .check_listable = vidi__durable_check_listable,
     .iterate = vidi__durable_iterate,
-    .check_whole = check_whole,
     .merge_into = vidi__durable_merge_into,
-    .count_missing = vidi__durable_count_missing,
-    .merged = vidi__snapshot_take,
-    .rotated = vidi__snapshot_rotate,
-    .drop_previous = drop_previous,
+    .verify = vidi__index_verify,
+    .changed = changed,
     .stat = stat_folder,
     .close = end,
 };
@@ -315,6 +278,7 @@ int vidi__durable_alloc(vidi_set *set, const vidi_access *access)
     }
     set->durable = durable;
     set->persistence = &persistence;
+    set->turn = &durable->turn;
     set->process = access->flags & VIDI_READ_ONLY ? 0 : atomic_load(&vidi__fork_generation);
     vidi__durable_restage(set);
     return VIDI_OK;

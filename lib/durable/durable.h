@@ -46,6 +46,14 @@ typedef struct vidi__open_log {
     _Atomic uint32_t waiting;
 } vidi__open_log;
 
+/* What a call still waits for when the set's lock has been released. */
+typedef struct vidi__pending {
+    vidi__open_log *log; /* NULL: nothing */
+    uint64_t position;   /* in the log */
+    uint64_t from, to;   /* the numbers of its operations */
+    double lost_each;    /* expected pages lost that were counted for each VIDI_NEW */
+} vidi__pending;
+
 /* The pages lost per URL that is answered NEW and staged, and the state of the filter when that was computed. */
 typedef struct vidi__price {
     bool known;
@@ -56,18 +64,16 @@ typedef struct vidi__price {
 typedef struct vidi__durable {
     vidi__folder folder;
     vidi__log_policy policy;
-    bool manual;               /* the caller commits */
-    bool maps;                 /* may map files: not VIDI_NO_MAP */
-    bool hash_only;            /* the filter needs hashes alone, so staging area and log hold nothing else */
-    _Atomic bool uses_staging; /* adds go through the staging area, and lookups look there too */
-    bool frozen;               /* the filter is being written */
-    vidi__open_log *log;       /* the log that commits go to */
-    vidi__open_log *before;    /* while a snapshot is being written: the log that it will replace */
-    vidi__manifest manifest;   /* which files must be there, and how much of the logs is on disk */
+    bool manual;             /* the caller commits */
+    bool maps;               /* may map files: not VIDI_NO_MAP */
+    bool hash_only;          /* the filter needs hashes alone, so staging area and log hold nothing else */
+    vidi__open_log *log;     /* the log that commits go to */
+    vidi__open_log *old_log; /* while a snapshot is being written: the log that it will replace */
+    vidi__manifest manifest; /* which files must be there, and how much of the logs is on disk */
     pthread_mutex_t staging_lock;
     vidi__staging staging;
-    vidi__price price; /* guarded by staging_lock */
-    pthread_mutex_t turn;
+    vidi__price price;          /* guarded by staging_lock */
+    pthread_mutex_t turn;       /* set->turn */
     uint64_t snapshot;          /* number of the snapshot in force */
     uint64_t renamed;           /* number of a snapshot that was renamed and may be in force all the same */
     uint64_t snapshot_bytes;    /* its size */
@@ -87,7 +93,6 @@ typedef struct vidi__durable {
     size_t segment_count;
     int index_folder;    /* where their logs are */
     bool index_is_unfit; /* the logs have removals, too */
-    vidi_set *previous;  /* the previous epoch, if it was found in the folder */
     vidi_recovery recovery;
 } vidi__durable;
 
@@ -111,7 +116,7 @@ int vidi__durable_alloc(vidi_set *set, const vidi_access *access);
  */
 typedef enum vidi__aside { VIDI__ASIDE_NONE, VIDI__ASIDE_WRITING, VIDI__ASIDE_REPLAYING } vidi__aside;
 void vidi__durable_put_aside(vidi_set *set, vidi__aside when);
-/* Must be called when something has changed that `uses_staging` depends on. */
+/* Must be called when something has changed that the set's `uses_staging` or `partial` depends on. */
 void vidi__durable_ready(vidi_set *set);
 /* Drops all staged operations and prepares the staging area for the set's new filter. */
 void vidi__durable_restage(vidi_set *set);
@@ -129,15 +134,10 @@ vidi__log_id vidi__durable_log_id(const vidi_set *set, uint64_t number, uint64_t
 
 /* ---- adds and lookups (add.c, lookup.c): the functions of vidi__persistence of that name ---- */
 
-int vidi__durable_add(vidi_set *set, const vidi__work *work, vidi__pending *pending);
+int vidi__durable_add(vidi_set *set, const vidi__work *work);
 int vidi__durable_add_one(vidi_set *set, vidi_str url);
-int vidi__durable_settle(vidi_set *set, vidi__pending *pending, const vidi__work *work);
-int vidi__durable_remove(vidi_set *set, vidi_str url, vidi__pending *pending);
-int vidi__durable_lookup(vidi_set *set, const vidi__work *work);
-int vidi__durable_lookup_previous(vidi_set *set, const vidi__work *work);
-int vidi__durable_verify(const vidi_set *set);
-int vidi__durable_times(vidi_set *set, vidi_str url, uint64_t *times);
-int vidi__durable_check_listable(const vidi_set *set);
+int vidi__durable_remove(vidi_set *set, vidi_str url);
+int vidi__durable_lookup(vidi_set *set, const vidi__work *work, uint64_t *times);
 int vidi__durable_iterate(const vidi_set *set, vidi_visitor visitor, void *context);
 
 /* The verdict of filter and staging area together, given the filter's. */
@@ -170,9 +170,8 @@ void vidi__durable_try_apply(vidi_set *set, uint64_t to);
 int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position);
 /* The same for a bundle, whose note must follow. Tells how many operations it has. On error none counts as logged. */
 int vidi__durable_log_bundle(vidi_set *set, uint64_t to, uint64_t *operations, uint64_t *position);
-/* Applies what `from` has committed but not in its filter to the filter of another set. */
-int vidi__durable_merge_into(vidi_set *into, const vidi_set *from);
-int vidi__durable_count_missing(vidi_set *into, const vidi_set *from, uint64_t *missing);
+/* The function of vidi__persistence. */
+int vidi__durable_merge_into(vidi_set *into, const vidi_set *from, uint64_t *missing);
 
 /* ---- records of the log (log_records.c) ---- */
 

@@ -54,8 +54,7 @@ static int ask_index(vidi_set *set, const vidi__u128 *hashes, const vidi__work *
     return ask_group(set, &group, work->verdicts);
 }
 
-/* Not inlined: its frame is large, and sets whose staging area is not in use should not pay for it. */
-static __attribute__((noinline)) int correct_all(vidi_set *set, const vidi__work *work)
+static int correct_all(vidi_set *set, const vidi__work *work)
 {
     vidi__u128 hashes[VIDI__HASHES_MAX];
     vidi__durable *durable = set->durable;
@@ -73,16 +72,10 @@ static __attribute__((noinline)) int correct_all(vidi_set *set, const vidi__work
     return code == VIDI_OK && durable->segment_count ? ask_index(set, hashes, work) : code;
 }
 
-int vidi__durable_lookup(vidi_set *set, const vidi__work *work)
-{
-    bool staging = atomic_load_explicit(&set->durable->uses_staging, memory_order_relaxed);
-    return staging ? correct_all(set, work) : VIDI_OK;
-}
-
-int vidi__durable_times(vidi_set *set, vidi_str url, uint64_t *times)
+static int correct_times(vidi_set *set, const vidi__work *work, uint64_t *times)
 {
     vidi__u128 hash;
-    vidi__durable_hash(set, &(vidi__work){.urls = &url, .count = 1}, &hash);
+    vidi__durable_hash(set, work, &hash);
     pthread_mutex_lock(&set->durable->staging_lock);
     int64_t sum = (int64_t)*times + vidi__staging_delta(&set->durable->staging, hash);
     pthread_mutex_unlock(&set->durable->staging_lock);
@@ -93,26 +86,13 @@ int vidi__durable_times(vidi_set *set, vidi_str url, uint64_t *times)
     return VIDI_OK;
 }
 
-int vidi__durable_lookup_previous(vidi_set *set, const vidi__work *work)
+int vidi__durable_lookup(vidi_set *set, const vidi__work *work, uint64_t *times)
 {
-    vidi_set *previous = set->durable->previous;
-    if (!previous)
-        return VIDI_ECANNOT;
-    VIDI__TRY(vidi__set_intact(previous, vidi__epoch_lookup(&previous->memory, &previous->now, work)));
-    VIDI__TRY(vidi__durable_lookup(previous, work));
-    atomic_fetch_add_explicit(&previous->now.asked, work->count, memory_order_relaxed);
-    return VIDI_OK;
+    return times ? correct_times(set, work, times) : correct_all(set, work);
 }
 
-int vidi__durable_verify(const vidi_set *set)
-{
-    VIDI__TRY(vidi__index_verify(set));
-    const vidi_set *previous = set->read_only ? set->durable->previous : NULL;
-    int code = previous ? vidi_verify(previous) : VIDI_OK;
-    return code < 0 ? vidi__fail_in("the previous epoch", code) : VIDI_OK;
-}
-
-int vidi__durable_check_listable(const vidi_set *set)
+/* VIDI_ECANNOT if removals wait that the filter has not seen: what they remove would be listed. */
+static int check_listable(const vidi_set *set)
 {
     const vidi__staging *staging = &set->durable->staging;
     for (uint64_t i = 0; i < staging->logged; i++)
@@ -159,10 +139,11 @@ static int list_hashes(void *context, const vidi__u128 *hashes, uint64_t n)
     return VIDI_OK;
 }
 
-/* Lists what is committed but not in the filter. */
 int vidi__durable_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
 {
     const vidi__staging *staging = &set->durable->staging;
+    if (!visitor)
+        return check_listable(set);
     for (uint64_t i = 0; i < staging->logged; i++) {
         if (staging->kind[i] != VIDI__OP_ADD)
             continue;

@@ -59,7 +59,7 @@ static int open_set(merging *self, size_t i)
     VIDI__TRY(check_whole(self, set));
     VIDI__TRY(vidi__merge_fits(self->sets[0], set));
     if (!set->now.filter->stores_every_add)
-        VIDI__TRY(set->persistence->check_listable(set));
+        VIDI__TRY(vidi__durable_iterate(set, NULL, NULL));
     self->parts[i] = set->now.filter;
     return set->mapped ? vidi__set_intact(set, vidi__set_verify(set)) : VIDI_OK;
 }
@@ -80,7 +80,7 @@ static vidi__u128 hash_of(const merging *self, const vidi__item *item)
 /* Calls the filter's functions for each operation; returns the error of the set that failed. */
 static int pass_operations(const merging *self, size_t i)
 {
-    return in_set(self, i, self->sets[i]->persistence->merge_into(self->into, self->sets[i]));
+    return in_set(self, i, vidi__durable_merge_into(self->into, self->sets[i], NULL));
 }
 
 /* ---- counting them ---- */

@@ -198,7 +198,7 @@ static int load_previous(vidi_set *set, const vidi_access *access, vidi__logs *l
         logs->found.count = 0;
         return VIDI_OK;
     }
-    durable->previous = previous;
+    set->previous_set = previous;
     return VIDI_OK;
 }
 

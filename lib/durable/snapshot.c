@@ -28,8 +28,7 @@ int vidi__snapshot_save(vidi_set *set, uint64_t number, vidi__folder_snapshot *s
     uint64_t generation, answers = vidi__record_answers(set); /* answers during the writing may be in it too */
     VIDI__TRY(vidi__random(&generation, sizeof generation));
     VIDI__TRY(vidi__folder_snapshot_begin(snapshot, &set->durable->folder, number));
-    vidi__contents contents = {.note = set->durable->frozen ? set->durable->frozen_note : set->note,
-                               .owner = set->owner};
+    vidi__contents contents = {.note = set->frozen ? set->durable->frozen_note : set->note, .owner = set->owner};
     int code = vidi__set_write(set, vidi__folder_snapshot_sink, snapshot, generation, &contents);
     if (code < 0) {
         vidi__folder_snapshot_abandon(snapshot);
@@ -100,9 +99,9 @@ static int freeze(vidi_set *set, vidi__open_log *fresh)
 {
     vidi__durable *durable = set->durable;
     VIDI__TRY(vidi__durable_apply(set, UINT64_MAX));
-    durable->before = durable->log;
+    durable->old_log = durable->log;
     durable->log = fresh;
-    durable->frozen = true;
+    set->frozen = true;
     durable->frozen_note = set->note;
     atomic_store_explicit(&durable->log_bytes, 0, memory_order_relaxed);
     vidi__durable_ready(set);
@@ -113,9 +112,9 @@ static int freeze(vidi_set *set, vidi__open_log *fresh)
 static vidi__open_log *thaw(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
-    vidi__open_log *before = durable->before;
-    durable->before = NULL;
-    durable->frozen = false;
+    vidi__open_log *before = durable->old_log;
+    durable->old_log = NULL;
+    set->frozen = false;
     if (durable->frozen_note != set->note)
         vidi__note_free(&set->memory, durable->frozen_note);
     durable->frozen_note = NULL;
@@ -174,7 +173,7 @@ static int take(vidi_set *set)
     if (code < 0) {
         snprintf(why, sizeof why, "%s", vidi__sentence());
         /* After thaw, vidi_sync syncs the new log only, so the old one must be on disk before. */
-        (void)vidi__log_wait(durable->before->log, vidi__log_end(durable->before->log));
+        (void)vidi__log_wait(durable->old_log->log, vidi__log_end(durable->old_log->log));
     }
     vidi__lock_alone(set);
     vidi__open_log *before = thaw(set);
@@ -227,9 +226,9 @@ int vidi_snapshot(vidi_set *set)
     VIDI__TRY(vidi__set_here(set));
     if (!set->durable || set->read_only)
         return vidi__fail(VIDI_ECANNOT, "the set %s", set->durable ? "is open for reading only" : "lives in memory");
-    pthread_mutex_lock(&set->durable->turn);
+    vidi__turn_begin(set);
     int code = vidi__snapshot_take(set);
-    pthread_mutex_unlock(&set->durable->turn);
+    vidi__turn_end(set);
     return code;
 }
 
@@ -305,8 +304,8 @@ static int take_rotated(vidi_set *set, bool keep)
     vidi__snapshot_in_force(set, number, bytes);
     (void)vidi__durable_end_log(set, old);
     vidi__durable_restage(set);
-    vidi_close(durable->previous);
-    durable->previous = NULL;
+    vidi_close(set->previous_set);
+    set->previous_set = NULL;
     vidi__folder_tidy(&durable->folder, number, set->previous_first, set->previous_last);
     return VIDI_OK;
 }

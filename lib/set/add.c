@@ -19,61 +19,27 @@ static int add_to_filter(vidi_set *set, const vidi__work *group)
     return code;
 }
 
-/* Adds the next group of the work and tells its size. */
 static int add_group(vidi_set *set, const vidi__work *rest, size_t *size)
 {
-    const vidi__persistence *persistence = set->persistence;
-    vidi__pending pending = {0};
     vidi__lock_to_add(set);
     *size = vidi__work_group(&set->now, rest);
     vidi__work group = vidi__work_part(rest, 0, *size);
     int code = vidi__work_check(&set->now, rest);
     if (code == VIDI_OK)
-        code = persistence ? persistence->add(set, &group, &pending) : add_to_filter(set, &group);
+        code = add_to_filter(set, &group);
     vidi__unlock(set);
-    int settled = persistence ? persistence->settle(set, &pending, &group) : VIDI_OK;
-    return code < 0 ? code : settled;
-}
-
-/*
- * After an error: if memory is short while a snapshot is being written, waits until that is done, which frees what was
- * committed meanwhile. Returns true if the call may be repeated.
- */
-static bool wait_for_memory(vidi_set *set, int code)
-{
-    if (!set->persistence || (code != VIDI_ELIMIT && code != VIDI_EMEMORY))
-        return false;
-    vidi__lock_shared(set);
-    bool frozen = set->persistence->is_frozen(set);
-    vidi__unlock(set);
-    if (frozen) {
-        set->persistence->turn_begin(set);
-        set->persistence->turn_end(set);
-    }
-    return frozen;
-}
-
-static bool is_untried(const vidi__work *work, size_t count)
-{
-    size_t i = 0;
-    while (i < count && work->verdicts[i] == VIDI_UNTRIED)
-        i++;
-    return i == count;
+    return code;
 }
 
 static int add_work(vidi_set *set, const vidi__work *work)
 {
     VIDI__TRY(vidi__set_writable(set));
+    if (set->persistence)
+        return set->persistence->add(set, work);
     for (size_t done = 0, size; done < work->count; done += size) {
         vidi__work rest = vidi__work_part(work, done, SIZE_MAX);
-        int code;
-        do
-            code = add_group(set, &rest, &size);
-        while (code < 0 && is_untried(&rest, size) && wait_for_memory(set, code));
-        VIDI__TRY(code);
+        VIDI__TRY(add_group(set, &rest, &size));
     }
-    if (set->persistence)
-        set->persistence->added(set);
     return VIDI_OK;
 }
 
@@ -189,13 +155,8 @@ static int add_one_to_folder(vidi_set *set, vidi_str url)
     if (VIDI__UNLIKELY(!vidi__is_canonical(set, url)))
         return add_as_batch(set, url);
     VIDI__TRY(vidi__set_writable(set));
-    vidi__lock_to_add(set);
     int code = set->persistence->add_one(set, url);
-    vidi__unlock(set);
-    if (VIDI__UNLIKELY(code == VIDI_UNTRIED))
-        return add_as_batch(set, url);
-    set->persistence->added(set);
-    return code;
+    return VIDI__UNLIKELY(code == VIDI_UNTRIED) ? add_as_batch(set, url) : code;
 }
 
 int vidi_add(vidi_set *set, vidi_str url)
@@ -207,12 +168,10 @@ int vidi_add(vidi_set *set, vidi_str url)
 
 /* ---- removing ---- */
 
-static int remove_locked(vidi_set *set, vidi_str url, vidi__pending *pending)
+static int remove_locked(vidi_set *set, vidi_str url)
 {
     if (!(set->now.filter->can & VIDI_CAN_DELETE))
         return vidi__cannot(set, "remove URLs");
-    if (set->persistence)
-        return set->persistence->remove(set, url, pending);
     VIDI__TRY(vidi__epoch_remove(&set->memory, &set->now, url, NULL));
     atomic_fetch_add_explicit(&set->now.removed, 1, memory_order_relaxed);
     return VIDI_OK;
@@ -220,17 +179,14 @@ static int remove_locked(vidi_set *set, vidi_str url, vidi__pending *pending)
 
 static int remove_url(vidi_set *set, vidi_str url, uint64_t *unused)
 {
-    vidi__pending pending = {0};
     (void)unused;
     VIDI__TRY(vidi__set_writable(set));
-    int code;
-    do {
-        vidi__lock_alone(set);
-        code = remove_locked(set, url, &pending);
-        vidi__unlock(set);
-    } while (wait_for_memory(set, code));
-    int settled = set->persistence ? set->persistence->settle(set, &pending, NULL) : VIDI_OK;
-    return code < 0 ? code : settled;
+    if (set->persistence)
+        return set->persistence->remove(set, url);
+    vidi__lock_alone(set);
+    int code = remove_locked(set, url);
+    vidi__unlock(set);
+    return code;
 }
 
 int vidi_remove(vidi_set *set, vidi_str url)

@@ -91,8 +91,8 @@ static int digest_arrays(const vidi_set *set, const uint64_t secret[2], unsigned
     hashing self = {.base = {.write = hash_written, .contents_alone = true}, .key = {secret[0], secret[1]}};
     vidi__turn_begin(set);
     int code = vidi__lock_whole(set);
-    if (code == VIDI_OK && set->persistence)
-        code = set->persistence->check_whole(set);
+    if (code == VIDI_OK)
+        code = vidi__set_whole(set);
     if (code == VIDI_OK)
         code = vidi__set_intact(set, vidi__filter_save(set->now.filter, &self.base));
     vidi__unlock(set);

@@ -48,9 +48,9 @@ static int copy_epoch(vidi_set *copy, const vidi_set *from, const vidi__epoch *e
 /* Adds what the set has committed but, being mapped, has no room for in its filter. */
 static int copy_rest(vidi_set *copy, const vidi_set *from)
 {
-    if (!from->persistence || !from->mapped)
+    if (!from->partial)
         return VIDI_OK;
-    VIDI__TRY(vidi__set_intact(from, from->persistence->merge_into(copy, from)));
+    VIDI__TRY(vidi__set_intact(from, from->persistence->merge_into(copy, from, NULL)));
     copy_counters(&copy->now, &from->now); /* which counted the log's answers when it was read */
     return VIDI_OK;
 }

@@ -118,11 +118,10 @@ const vidi__epoch *vidi__set_previous(const vidi_set *set, const vidi_set **owne
     *owner = set;
     if (set->previous)
         return set->previous;
-    const vidi_set *found = set->persistence ? set->persistence->previous(set) : NULL;
-    if (!found)
+    if (!set->previous_set)
         return NULL;
-    *owner = found;
-    return &found->now;
+    *owner = set->previous_set;
+    return &set->previous_set->now;
 }
 
 int vidi__history_add(vidi_set *set, const vidi_epoch_stats *record)
@@ -242,7 +241,8 @@ static int rotate(vidi_set *set, const vidi_options *next)
     vidi__mutex_lock(&set->renewal); /* until it is certain: no digest may be made for an epoch that is abandoned */
     set->now = self.fresh;
     set->recipe = self.recipe;
-    code = set->persistence ? set->persistence->rotated(set, self.kept != NULL) : VIDI_OK;
+    vidi__change change = self.kept ? VIDI__ROTATED_KEEPING : VIDI__ROTATED;
+    code = set->persistence ? set->persistence->changed(set, change) : VIDI_OK;
     if (code < 0) {
         set->now = old;
         set->recipe = old_recipe;
@@ -291,7 +291,7 @@ int vidi_drop_previous(vidi_set *set)
     set->earlier_moves++;
     vidi__set_drop_previous(set);
     if (set->persistence)
-        set->persistence->drop_previous(set);
+        (void)set->persistence->changed(set, VIDI__PREVIOUS_DROPPED);
     vidi__unlock(set);
     vidi__turn_end(set);
     return VIDI_OK;

@@ -1,13 +1,13 @@
 /* Lookups: they change nothing but the counter of lookups. */
 #include "set/set.h"
 
-/* Looks a group up in the current epoch; the caller holds the lock. */
+/* Looks a group up in the current epoch; the caller holds the lock, or the set is another one's previous_set. */
 static int lookup_group(vidi_set *set, const vidi__work *group)
 {
     VIDI__TRY(vidi__work_check(&set->now, group));
     int code = vidi__set_intact(set, vidi__epoch_lookup(&set->memory, &set->now, group));
-    if (code == VIDI_OK && set->persistence)
-        code = set->persistence->lookup(set, group);
+    if (code == VIDI_OK && vidi__set_uses_staging(set))
+        code = set->persistence->lookup(set, group, NULL);
     if (code == VIDI_EIO)
         memset(group->verdicts, VIDI_UNTRIED, group->count);
     VIDI__TRY(code);
@@ -76,7 +76,7 @@ static int look_one(vidi_set *set, vidi_str url)
     vidi__u128 hash = {0, 0};
     if (VIDI__LIKELY(short_way))
         hash = vidi__epoch_fetch(now, url, set->alone);
-    if (VIDI__UNLIKELY(!vidi__is_canonical(set, url) || (set->persistence && set->persistence->has_more(set)))) {
+    if (VIDI__UNLIKELY(!vidi__is_canonical(set, url) || vidi__set_uses_staging(set))) {
         vidi__unlock(set);
         return look_as_batch(set, url);
     }
@@ -98,16 +98,14 @@ static int lookup_previous(vidi_set *set, vidi_str url, uint64_t *answer)
     vidi__work work = {.urls = &url, .count = 1, .verdicts = &verdict};
     int code;
     vidi__lock_shared(set);
-    if (set->previous)
+    if (set->previous) {
         code = vidi__epoch_lookup(&set->memory, set->previous, &work);
-    else if (set->persistence)
-        code = set->persistence->lookup_previous(set, &work);
-    else
-        code = VIDI_ECANNOT;
-    if (code == VIDI_OK && set->previous)
-        atomic_fetch_add_explicit(&set->previous->asked, 1, memory_order_relaxed);
-    if (code == VIDI_ECANNOT)
-        code = vidi__fail(VIDI_ECANNOT, "no previous epoch is kept; rotation drops it unless told to keep it");
+        atomic_fetch_add_explicit(&set->previous->asked, code == VIDI_OK, memory_order_relaxed);
+    } else if (set->previous_set) {
+        code = lookup_group(set->previous_set, &work);
+    } else {
+        code = vidi__fail(VIDI_ECANNOT, "no previous epoch is kept; a rotation drops it unless it is asked to keep it");
+    }
     vidi__unlock(set);
     *answer = verdict;
     return code;
@@ -128,7 +126,8 @@ static int count_locked(vidi_set *set, vidi_str url, uint64_t *times)
     if (!(set->now.filter->can & VIDI_CAN_COUNT))
         return vidi__cannot(set, "count");
     VIDI__TRY(vidi__set_intact(set, vidi__epoch_times(&set->memory, &set->now, url, NULL, times)));
-    return set->persistence ? set->persistence->times(set, url, times) : VIDI_OK;
+    vidi__work work = {.urls = &url, .count = 1};
+    return vidi__set_uses_staging(set) ? set->persistence->lookup(set, &work, times) : VIDI_OK;
 }
 
 static int count_url(vidi_set *set, vidi_str url, uint64_t *times)

@@ -64,5 +64,9 @@ int vidi_verify(const vidi_set *set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
     if (set->mapped) /* other sets were verified while they were read */
         VIDI__TRY(vidi__set_intact(set, vidi__set_verify(set)));
-    return set->persistence ? set->persistence->verify(set) : VIDI_OK;
+    if (set->persistence)
+        VIDI__TRY(set->persistence->verify(set));
+    /* Together with a read-only set, its previous epoch was mapped and never changes. */
+    int code = set->read_only && set->previous_set ? vidi_verify(set->previous_set) : VIDI_OK;
+    return code < 0 ? vidi__fail_in("the previous epoch", code) : VIDI_OK;
 }

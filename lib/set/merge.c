@@ -102,7 +102,7 @@ int vidi__merge_refuse(double merged, const vidi__recipe *recipe)
 int vidi__merge_count_logged(const vidi_set *set, uint64_t *urls)
 {
     *urls = 0;
-    return set->persistence ? set->persistence->count_missing((vidi_set *)set, set, urls) : VIDI_OK;
+    return set->persistence ? set->persistence->merge_into((vidi_set *)set, set, urls) : VIDI_OK;
 }
 
 /* Would the merge raise the error rate much above what was asked for? */
@@ -114,7 +114,7 @@ static int check_rate(vidi_set *into, const vidi_set *from)
     if (!isfinite(most) || !a->kind->fp_merged || both_keep_urls(into, from))
         return VIDI_OK;
     if (from->persistence)
-        VIDI__TRY(from->persistence->count_missing(into, from, &more));
+        VIDI__TRY(from->persistence->merge_into(into, from, &more));
     VIDI__TRY(a->kind->fp_merged(a, b, more, &merged));
     if (merged <= most)
         return VIDI_OK;
@@ -145,7 +145,7 @@ static int merge_contents(vidi_set *into, const vidi_set *from)
     int code = vidi__set_intact(from, merge_filters(into, from));
     uint64_t joined = vidi__filter_count(filter);
     if (code == VIDI_OK && from->persistence)
-        code = from->persistence->merge_into(into, from);
+        code = from->persistence->merge_into(into, from, NULL);
     vidi__merge_growth growth = {.urls = vidi__filter_count(from->now.filter) + logged,
                                  .joined = (int64_t)(joined - before),
                                  .inserted = (int64_t)(vidi__filter_count(filter) - joined),
@@ -161,7 +161,7 @@ static int merge(vidi_set *into, const vidi_set *from, unsigned flags)
         VIDI__TRY(into->persistence->catch_up(into));
     /* A multiset can take back what its filter still has. A plain set cannot: the URL may be there in its own right. */
     if (from->persistence && !from->now.filter->stores_every_add)
-        VIDI__TRY(from->persistence->check_listable(from));
+        VIDI__TRY(from->persistence->iterate(from, NULL, NULL));
     if (from->mapped) /* unverified contents would do no harm, but spoil the numbers of the other set */
         VIDI__TRY(vidi__set_intact(from, vidi__set_verify_contents(from)));
     if (!(flags & VIDI_MERGE_FORCE))
@@ -192,7 +192,7 @@ int vidi_merge(vidi_set *into, const vidi_set *from, unsigned flags)
     vidi__unlock(into);
     vidi__unlock(from);
     if (code == VIDI_OK && into->persistence)
-        code = into->persistence->merged(into);
+        code = into->persistence->changed(into, VIDI__MERGED);
     vidi__turn_end(into);
     return code;
 }

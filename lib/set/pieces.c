@@ -212,11 +212,10 @@ static int write_frame(outgoing *self, vidi_sink sink, void *context)
 static int begin_piece(outgoing *self, uint64_t cursor)
 {
     const vidi_set *set = self->set;
-    if (set->persistence)
-        VIDI__TRY(set->persistence->check_whole(set));
+    VIDI__TRY(vidi__set_whole(set));
     self->previous = vidi__set_previous(set, &self->owner);
-    if (self->previous && self->owner != set)
-        VIDI__TRY(self->owner->persistence->check_whole(self->owner));
+    if (self->previous)
+        VIDI__TRY(vidi__set_whole(self->owner));
     VIDI__TRY(find_generation(self));
     self->position = cursor & ((UINT64_C(1) << POSITION_BITS) - 1);
     if (cursor && cursor != cursor_of(self, self->position))

@@ -139,14 +139,11 @@ int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t
 static int choose_contents(const vidi_set *set, unsigned flags, vidi__contents *contents)
 {
     *contents = (vidi__contents){.note = NULL};
-    if (set->persistence)
-        VIDI__TRY(set->persistence->check_whole(set));
+    VIDI__TRY(vidi__set_whole(set));
     if (!(flags & VIDI_WRITE_PREVIOUS))
         return VIDI_OK;
     contents->previous = vidi__set_previous(set, &contents->previous_in);
-    if (!contents->previous || contents->previous_in == set)
-        return VIDI_OK;
-    return contents->previous_in->persistence->check_whole(contents->previous_in);
+    return contents->previous ? vidi__set_whole(contents->previous_in) : VIDI_OK;
 }
 
 int vidi_write(const vidi_set *set, vidi_sink sink, void *context, unsigned flags)

@@ -44,23 +44,20 @@ void vidi__lock_still(const vidi_set *set)
 int vidi__lock_whole(const vidi_set *set)
 {
     vidi__lock_still(set);
-    if (!set->persistence || !set->persistence->is_behind(set))
-        return VIDI_OK;
+    int code = set->persistence ? set->persistence->catch_up((vidi_set *)set) : VIDI_OK;
+    if (code != VIDI_EBUSY)
+        return code;
     vidi__unlock(set);
     vidi__lock_alone(set);
     return set->persistence->catch_up((vidi_set *)set);
 }
 
-void vidi__turn_begin(const vidi_set *set)
+int vidi__set_whole(const vidi_set *set)
 {
-    if (set->persistence)
-        set->persistence->turn_begin((vidi_set *)set);
-}
-
-void vidi__turn_end(const vidi_set *set)
-{
-    if (set->persistence)
-        set->persistence->turn_end((vidi_set *)set);
+    if (set->partial)
+        return vidi__fail(VIDI_ECANNOT, "the log is not folded into the snapshot, which is mapped; to write the set, "
+                                        "open it without mapping it");
+    return VIDI_OK;
 }
 
 int vidi__set_alloc(vidi_set **set, const vidi_access *access)
@@ -262,7 +259,7 @@ int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
     const vidi__filter *filter = set->now.filter;
     visit visit = {set, visitor, context};
     if (whole == VIDI_OK && set->persistence)
-        whole = set->persistence->check_listable(set);
+        whole = set->persistence->iterate(set, NULL, NULL);
     if (whole < 0)
         code = whole;
     else if (!(filter->can & VIDI_CAN_ITERATE))
@@ -292,8 +289,7 @@ int vidi_step(vidi_set *set, uint64_t budget_ns, int *more)
         vidi__unlock(set);
         vidi__lock_alone(set);
     }
-    bool frozen = set->persistence && set->persistence->is_frozen(set);
-    int left = kind->step && !frozen ? kind->step(set->now.filter, budget_ns) : 0;
+    int left = kind->step && !set->frozen ? kind->step(set->now.filter, budget_ns) : 0;
     vidi__unlock(set);
     if (more && left > 0)
         *more = 1;

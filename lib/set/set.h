@@ -18,6 +18,8 @@
 #ifndef VIDI_SET_SET_H
 #define VIDI_SET_SET_H
 
+#include <pthread.h>
+
 #include "base/fork.h"
 #include "base/latch.h"
 #include "filters/filter.h"
@@ -80,7 +82,7 @@ static inline void vidi__epoch_set_lost(vidi__epoch *epoch, double lost)
     atomic_store_explicit(&epoch->lost_bits, bits, memory_order_relaxed);
 }
 
-/* The note of a set in a folder (vidi_commit_note). It is never changed, only replaced. */
+/* The note of a set (vidi_commit_note). It is never changed, only replaced. */
 typedef struct vidi__note {
     size_t len; /* at least 1 */
     char bytes[];
@@ -108,9 +110,14 @@ struct vidi_set {
     vidi__mapped *mapped; /* where the contents are, if the set does not own them; else NULL */
     void (*unmap)(const void *bytes, uint64_t size); /* called at the end; NULL: the mapping is the caller's */
     const _Atomic bool *lost; /* becomes true when a part of the mapping cannot be read; NULL: not watched */
-    const vidi__persistence *persistence;   /* NULL: the set lives in memory */
-    struct vidi__durable *durable;          /* for persistence, and NULL without it */
-    uint64_t previous_first, previous_last; /* numbers of the previous epoch's files; 0: none */
+    const vidi__persistence *persistence;   /* NULL: the set lives in memory, and the next five fields are empty */
+    struct vidi__durable *durable;          /* for persistence */
+    pthread_mutex_t *turn;                  /* held by calls that must not overlap with a snapshot */
+    bool frozen;                            /* the filter is being written, so it must not change */
+    bool partial;                           /* the filter is mapped and cannot take everything that is committed */
+    _Atomic bool uses_staging;              /* adds are staged, and lookups must ask `persistence` too */
+    vidi_set *previous_set;                 /* the previous epoch, if it was opened with this one; else NULL */
+    uint64_t previous_first, previous_last; /* numbers that lib/durable knows the previous epoch by; 0: none */
     vidi__note *note;                       /* NULL: none */
     vidi__note *owner;                      /* vidi_access.owner of a set in a folder; NULL: none */
     unsigned char key[VIDI_KEY_BYTES];
@@ -256,77 +263,60 @@ bool vidi__is_kept_line(const vidi_set *set, vidi_str *text);
 
 /* ---- what a set does differently when it lives in a folder ---- */
 
-/* What an add or removal still waits for when the set's lock has been released. */
-typedef struct vidi__pending {
-    struct vidi__open_log *log; /* NULL: nothing */
-    uint64_t position;          /* in the log */
-    uint64_t from, to;          /* the numbers of its operations */
-    double lost_each;           /* expected pages lost that were counted for each VIDI_NEW */
-} vidi__pending;
+/* A change of the whole set that must become durable. */
+typedef enum vidi__change {
+    VIDI__MERGED,           /* another set was merged into this one; turn, no lock */
+    VIDI__ROTATED,          /* set->now is the next epoch, and the last one is gone; turn and exclusive lock */
+    VIDI__ROTATED_KEEPING,  /* the same, and the last epoch is kept as the previous one */
+    VIDI__PREVIOUS_DROPPED, /* the previous epoch is not needed any more; turn and exclusive lock; never fails */
+} vidi__change;
 
-/* lib/durable installs this table. The comment at each function says which lock the caller holds. */
+/*
+ * The operations of a set that keeps more than its filter. lib/durable installs this table. What it only has to tell
+ * is in the set itself: `turn`, `frozen`, `uses_staging`, `partial`, `previous_set`. The comment at each function says
+ * which lock the caller holds.
+ */
 struct vidi__persistence {
-    /* Adds a group; any lock that adds hold. */
-    int (*add)(vidi_set *set, const vidi__work *work, vidi__pending *pending);
-    /* Adds one canonical URL if that needs neither waiting nor staging, otherwise VIDI_UNTRIED; the same lock. */
+    /* Adds canonical URLs or hashes, group by group, and waits for the disk where the policy says so; no lock. */
+    int (*add)(vidi_set *set, const vidi__work *work);
+    /* Adds one canonical URL if that needs neither waiting nor staging, otherwise returns VIDI_UNTRIED; no lock. */
     int (*add_one)(vidi_set *set, vidi_str url);
-    /* Is there anything that the filter does not know, so that `lookup` must be called? Any lock. */
-    bool (*has_more)(const vidi_set *set);
-    /* Corrects the filter's verdicts by what is not in the filter yet; shared lock. */
-    int (*lookup)(vidi_set *set, const vidi__work *work);
-    /* Removes a URL; exclusive lock. */
-    int (*remove)(vidi_set *set, vidi_str url, vidi__pending *pending);
-    /* Corrects the filter's count of a URL; shared lock. */
-    int (*times)(vidi_set *set, vidi_str url, uint64_t *times);
-    /* Asks the previous epoch that was found in the folder; shared lock. VIDI_ECANNOT if there is none. */
-    int (*lookup_previous)(vidi_set *set, const vidi__work *work);
-    /* The previous epoch that was found in the folder, a set of its own; NULL: none. Any lock. */
-    const vidi_set *(*previous)(const vidi_set *set);
+    /* Removes a canonical URL; no lock. */
+    int (*remove)(vidi_set *set, vidi_str url);
     /*
-     * Verifies what the logs' indexes hold, and the previous epoch if it was mapped with this one, which never changes
-     * then; no lock.
+     * Called if `uses_staging`: corrects the filter's verdicts by what is not in the filter yet. If `times` is not
+     * NULL, corrects the filter's count of the one URL instead. Shared lock.
      */
-    int (*verify)(const vidi_set *set);
-    /*
-     * Waits until the operations are on disk; no lock. On an error they are undone and their verdicts VIDI_UNTRIED.
-     * work is what was added; NULL: it was a removal.
-     */
-    int (*settle)(vidi_set *set, vidi__pending *pending, const vidi__work *work);
+    int (*lookup)(vidi_set *set, const vidi__work *work, uint64_t *times);
     /* The mark after everything answered so far; 0 unless the caller commits. No lock. */
     uint64_t (*mark)(vidi_set *set);
-    /* Called after adds, without a lock: starts a snapshot in the background if the log has grown long. */
-    void (*added)(vidi_set *set);
-
-    /* Around calls that must not overlap with a snapshot. Taken before the set's lock. */
-    void (*turn_begin)(vidi_set *set);
-    void (*turn_end)(vidi_set *set);
-    /* Is the filter being written, so that it must not change? Any lock. */
-    bool (*is_frozen)(const vidi_set *set);
-
-    /* Is something committed that the filter could take and has not? Any lock, while the filter does not change. */
-    bool (*is_behind)(const vidi_set *set);
-    /* Applies everything committed to the filter; turn and exclusive lock. On error part of it stays staged. */
+    /*
+     * Applies everything committed to the filter, unless that is mapped; turn and exclusive lock. On error part of it
+     * stays staged. If the lock is shared and there is something to apply, returns VIDI_EBUSY without a message.
+     */
     int (*catch_up)(vidi_set *set);
-    /* Lists what is committed but not in the filter; exclusive lock, or shared if the kind is not concurrent. */
-    int (*check_listable)(const vidi_set *set);
+    /*
+     * Lists what is committed but not in the filter; exclusive lock, or shared if the kind is not concurrent. Without
+     * a visitor, only says whether that is possible: VIDI_ECANNOT if there are removals.
+     */
     int (*iterate)(const vidi_set *set, vidi_visitor visitor, void *context);
-    /* VIDI_ECANNOT if the filter is mapped and cannot take what is committed; same lock. */
-    int (*check_whole)(const vidi_set *set);
-    /* Inserts into another set what is committed here but not in the filter; both locked. */
-    int (*merge_into)(vidi_set *into, const vidi_set *from);
-    /* How many URLs merge_into would add to the other filter; both locked. */
-    int (*count_missing)(vidi_set *into, const vidi_set *from, uint64_t *missing);
-    /* Makes a merge into this set durable; turn, no lock. */
-    int (*merged)(vidi_set *set);
-
-    /* Makes a rotation durable, which set->now shows already; turn and exclusive lock. On error it is undone. */
-    int (*rotated)(vidi_set *set, bool keep_previous);
-    void (*drop_previous)(vidi_set *set);
-    /* Fills in the fields about the folder; shared lock. */
+    /*
+     * Inserts into another set what is committed here but not in the filter; both locked. If `missing` is not NULL,
+     * adds to it how many URLs the other filter would take, and inserts nothing.
+     */
+    int (*merge_into)(vidi_set *into, const vidi_set *from, uint64_t *missing);
+    /* Verifies what is committed but not in the filter; no lock. */
+    int (*verify)(const vidi_set *set);
+    /* Makes a change durable. On error a rotation is undone. */
+    int (*changed)(vidi_set *set, vidi__change change);
+    /* Corrects the count, and fills in the fields about log and snapshot; shared lock. */
     void (*stat)(vidi_set *set, vidi_stats *stats);
     /* Ends everything and frees set->durable. */
     void (*close)(vidi_set *set);
 };
+
+/* VIDI_ECANNOT if the set has committed something that its filter, which is mapped, cannot take. Any lock. */
+int vidi__set_whole(const vidi_set *set);
 
 /* ---- making, reading and writing sets ---- */
 
@@ -448,8 +438,7 @@ void vidi__set_drop_previous(vidi_set *set);
 int vidi__recipe_of_filter(vidi__recipe *recipe, const vidi__filter *filter, char params[VIDI__DESCRIPTION]);
 
 /*
- * The previous epoch, and the set that it belongs to: this one, or, if it was found in the folder, one of its own. NULL
- * if none is kept. Any lock.
+ * The previous epoch, and the set that it belongs to: this one, or previous_set. NULL if none is kept. Any lock.
  */
 const vidi__epoch *vidi__set_previous(const vidi_set *set, const vidi_set **owner);
 int vidi__history_add(vidi_set *set, const vidi_epoch_stats *record);
@@ -551,7 +540,22 @@ static inline void vidi__unlock(const vidi_set *set)
 }
 
 /* Around calls that must not overlap with a snapshot. Taken before the lock; nothing to do for sets in memory. */
-void vidi__turn_begin(const vidi_set *set);
-void vidi__turn_end(const vidi_set *set);
+static inline void vidi__turn_begin(const vidi_set *set)
+{
+    if (set->turn)
+        pthread_mutex_lock(set->turn);
+}
+
+static inline void vidi__turn_end(const vidi_set *set)
+{
+    if (set->turn)
+        pthread_mutex_unlock(set->turn);
+}
+
+/* Returns true if lookups must ask `persistence` too. Any lock. */
+static inline bool vidi__set_uses_staging(const vidi_set *set)
+{
+    return atomic_load_explicit(&set->uses_staging, memory_order_relaxed);
+}
 
 #endif

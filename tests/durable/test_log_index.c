@@ -322,7 +322,7 @@ static void a_snapshot_removes_the_index(void **state)
     assert_true(index_files(at.path).count > 0); /* that of the previous epoch's log */
     vidi_close(at.set);
     at.set = must_open(at.path, VIDI_READ_ONLY);
-    assert_true(segments_of(at.set->durable->previous) > 0);
+    assert_true(segments_of(at.set->previous_set) > 0);
     assert_int_equal(vidi_has_previous(at.set, (vidi_str){"http://nowhere/", 15}), VIDI_NEW);
     for (uint64_t i = 0; i < ALL + LOGGED; i += 11) {
         char room[TEST_URL_ROOM];
