@@ -283,7 +283,7 @@ void vidi__snapshot_in_force(vidi_set *set, uint64_t number, uint64_t bytes);
 /* Makes a rotation durable, which set->now shows already. The caller holds `turn` and the exclusive lock. */
 int vidi__snapshot_rotate(vidi_set *set, bool keep);
 
-/* ---- the logs of a folder that is being opened (logs.c) ---- */
+/* ---- the logs of a folder that is being opened (replay_logs.c) ---- */
 
 typedef struct vidi__logs {
     const vidi__folder *folder;

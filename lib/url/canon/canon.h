@@ -23,7 +23,7 @@ int vidi__canon_copy(vidi_canon **canon, vidi__memory *memory, const vidi_canon 
 /*
  * Adds the user's tracking patterns to out, one per line; nothing if the form has the compiled-in list. A form created
  * from its name and this text is the same form. The text is never longer than VIDI__PATTERNS_BYTES: 10,000 patterns of
- * 200 bytes, each with its line feed (glob.c).
+ * 200 bytes, each with its line feed (tracking_list.c).
  */
 void vidi__canon_patterns(const vidi_canon *canon, vidi__buffer *out);
 #define VIDI__PATTERNS_BYTES (10000 * 201)

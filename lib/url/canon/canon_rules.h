@@ -145,7 +145,7 @@ static inline char vidi__lower(char c)
 bool vidi__is_nocase(vidi_str text, const char *lower);
 bool vidi__all_alnum(vidi_str text);
 
-/* ---- patterns (glob.c) ---- */
+/* ---- patterns (tracking_list.c) ---- */
 
 /* Reads patterns, one per line, into form->tracking and form->arena, which the caller releases. */
 int vidi__globs_make(vidi__form *form, vidi__memory *memory, const char *text);
