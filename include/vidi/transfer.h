@@ -37,7 +37,7 @@ VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context, unsi
  * known, otherwise 0; with it, a header that lies is refused before anything is allocated for it: reading never takes
  * more than three times the stream's length and 1 MiB, plus, of a stream of pieces, what vidi_piece_read takes. path is
  * a folder for the set to live in, made when the whole stream was read and found good; NULL: in memory. access may be
- * NULL. Reads no further than the end of the stream, unless told to make sure that nothing follows (VIDI_READ_TO_END).
+ * NULL. Reads no further than the end of the stream, unless VIDI_READ_TO_END asks it to make sure that nothing follows.
  * A set whose canonical form is not known to this version, or to this build, is VIDI_EFORMAT too.
  */
 VIDI_API int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const char *path,

@@ -27,7 +27,7 @@
  *    returns VIDI_ECANNOT, and vidi_close does nothing.
  *
  * Threads: any function may be called from any thread at any time on the same set, except vidi_close, which must be the
- * last call. Of several threads that add one URL at the same moment, exactly one is told VIDI_NEW. Adds of kinds with
+ * last call. Of several threads that add one URL at the same moment, exactly one gets VIDI_NEW. Adds of kinds with
  * VIDI_IS_CONCURRENT run in parallel; those of the others take turns inside the library. Lookups run in parallel with
  * each other for all kinds.
  *
@@ -346,7 +346,7 @@ typedef struct vidi_recovery {
     uint64_t logs;             /* log files read */
     uint64_t records;          /* records replayed from them */
     uint64_t urls;             /* URLs that the records added or removed */
-    uint64_t unfinished_bytes; /* what a crash has left of the last writes; nobody was told that they were safe */
+    uint64_t unfinished_bytes; /* what a crash has left of the last writes; no call has said that they were safe */
     uint64_t damaged_bytes;    /* bytes that were on disk once: their URLs are forgotten and will be new again */
     uint64_t damaged_places;   /* number of damaged stretches */
     char damaged_log[40];      /* name of the first damaged log; empty: none */

@@ -304,7 +304,10 @@ static void take_back(vidi_set *set, const vidi__pending *pending, const vidi__w
     vidi__epoch_lose(&set->now, -(double)fresh * pending->lost_each);
 }
 
-/* Is the i-th URL still there? If there is no memory to ask, it counts as not there: the caller tries again. */
+/*
+ * Returns true if the i-th URL is still there. If there is no memory to ask, it counts as not there: the caller tries
+ * again.
+ */
 static bool is_there(vidi_set *set, const vidi__work *work, size_t i)
 {
     uint8_t verdict = VIDI_UNTRIED;

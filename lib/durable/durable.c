@@ -84,7 +84,7 @@ int vidi__durable_end_log(vidi_set *set, vidi__open_log *log)
 {
     if (!log)
         return VIDI_OK;
-    while (atomic_load_explicit(&log->waiting, memory_order_acquire)) /* they will be told soon */
+    while (atomic_load_explicit(&log->waiting, memory_order_acquire)) /* their wait ends soon */
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     int code = vidi__log_close(log->log);
     vidi__index_end(log->index, log->completes_index && code == VIDI_OK);

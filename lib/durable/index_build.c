@@ -88,8 +88,8 @@ static int read_check(const log_now *self, uint64_t to, uint64_t *check)
 }
 
 /*
- * Is the segment one of this log, as it is now? After a crash the log may be shorter than it was, and even longer again
- * with other records: then the segment's last record is not there.
+ * Returns true if the segment belongs to this log as it is now. After a crash the log may be shorter than it was, and
+ * even longer again with other records: then the segment's last record is not there.
  */
 static bool fits(const vidi__segment *segment, const log_now *log, const vidi__log_id *id)
 {

@@ -70,7 +70,7 @@ int vidi__index_use(vidi_set *set, int folder, const vidi__log_id *id, vidi__rep
 /* The number of hashes in all segments. */
 uint64_t vidi__index_count(const vidi_set *set);
 void vidi__index_close(vidi_set *set);
-/* Are these hashes, at most VIDI__SEGMENT_GROUP, in segments? Damaged segments are mended from the log. */
+/* Looks these hashes, at most VIDI__SEGMENT_GROUP, up in the segments. Damaged segments are mended from the log. */
 int vidi__index_has(vidi_set *set, const vidi__u128 *hashes, size_t n, bool *has);
 /* Visits all hashes, block by block. */
 typedef int vidi__index_visit(void *context, const vidi__u128 *hashes, uint64_t n);

@@ -207,7 +207,7 @@ static int make_into(merging *self)
     return VIDI_OK;
 }
 
-/* Would one of the merges raise the error rate much above what was asked for? */
+/* VIDI_ERATE if one of the merges would raise the error rate much above what was asked for. */
 static int check_rate(const merging *self)
 {
     double most = vidi__merge_rate_most(&self->into->recipe);

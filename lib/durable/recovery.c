@@ -336,7 +336,7 @@ static bool are_same(const vidi__manifest_contents *a, const vidi__manifest_cont
     return same;
 }
 
-/* Has a writer changed which files there are, since this opening looked? */
+/* Returns true if a writer has changed which files there are since this opening looked. */
 static bool has_changed(const opening *self, const char *path)
 {
     opening now = {.path = path};

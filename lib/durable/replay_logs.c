@@ -100,8 +100,8 @@ static void take_found(vidi_set *set, vidi__logs *logs, uint64_t number, const v
 }
 
 /*
- * May this log be what a crash has left of one that was being made, or of a rotation that failed? Then nothing was ever
- * committed to it: the manifest does not list it, or with its head alone.
+ * Returns true if this log may be what a crash has left of one that was being made, or of a rotation that failed. Then
+ * nothing was ever committed to it: the manifest does not list it, or with its head alone.
  */
 static bool may_be_empty(const vidi__logs *logs, uint64_t number, bool last)
 {

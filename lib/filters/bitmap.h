@@ -1,7 +1,7 @@
 /*
  * An array of m bits that counts how many are set. Bloom filters are built on it.
  *
- * It is one block of memory, or, if the set was told to touch memory later (VIDI_TOUCH_LATER), a lazy array. The
+ * It is one block of memory, or, if the set touches memory later (VIDI_TOUCH_LATER), a lazy array. The
  * functions with the shortest names are for one block alone. vidi__bitmap_look, vidi__bitmap_touch and vidi__bitmap_put
  * work with both.
  */

@@ -37,7 +37,7 @@ static inline bool vidi__bloom_bits_put(vidi__bitmap *bits, const uint64_t *plac
     return all;
 }
 
-/* Are the places of all k values set? */
+/* Returns true if the places of all k values are set. */
 static inline bool vidi__bloom_bits_test(const vidi__bitmap *bits, const vidi__placing *placing, const uint64_t *values,
                                          unsigned k)
 {

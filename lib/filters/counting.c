@@ -257,7 +257,7 @@ static int counting_save_run(const vidi__filter *filter, vidi__run_out *run)
     return vidi__words_save_run(self->words, &self->lazy, words_of(self->shape.m, self->per_word), run);
 }
 
-/* Do all counters of this word exist, and are the bits that belong to none 0? */
+/* Returns true if all counters of this word exist, and the bits that belong to none are 0. */
 static bool is_valid(const counting *self, uint64_t index, uint64_t word)
 {
     uint64_t left = self->shape.m - index * self->per_word;

@@ -209,7 +209,7 @@ struct vidi__kind {
     int (*load_run)(vidi__filter *filter, vidi__run_in *run);
     /* Verifies borrowed contents: VIDI_OK if loading a copy would have succeeded. NULL if the kind never borrows. */
     int (*verify)(const vidi__filter *filter);
-    /* Can this kind meet the request? VIDI_OK, or VIDI_EOPTION with the reason. */
+    /* VIDI_EOPTION, with the reason, if this kind cannot meet the request. */
     int (*plan)(const vidi__want *want, vidi__planned *planned);
 
     /* The following are NULL if the kind lacks the capability. */
@@ -249,8 +249,8 @@ int vidi__kind_unknown(vidi_str name);
 #define VIDI__DEPTH_MAX 3
 
 /*
- * Can the two filters be parts of one filter and answer for the same items? Damaged data can make them differ in kind,
- * needs or capabilities: VIDI_EFORMAT.
+ * VIDI_EFORMAT if the two filters cannot be parts of one filter and answer for the same items: damaged data can make
+ * them differ in kind, needs or capabilities.
  */
 int vidi__filter_alike(const vidi__filter *a, const vidi__filter *b);
 
@@ -281,13 +281,13 @@ void vidi__filter_describe_inner(const vidi__filter *inner, const char *taken, v
 int vidi__filter_add(vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts, vidi__tally *tally);
 int vidi__filter_has(const vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts);
 
-/* Can the filter be given hashes alone, many at once? */
+/* Returns true if the filter takes hashes alone, many at once. */
 static inline bool vidi__filter_takes_hashes(const vidi__filter *filter)
 {
     return filter->kind->add_hashes && filter->needs.what == VIDI__NEED_HASH;
 }
 
-/* Can it be given one hash, the shortest way? */
+/* Returns true if the filter takes a single hash, the shortest way. */
 static inline bool vidi__filter_takes_one(const vidi__filter *filter)
 {
     return filter->kind->add_hash && filter->needs.what == VIDI__NEED_HASH;
@@ -325,7 +325,7 @@ int vidi__filter_verify(const vidi__filter *filter);
  */
 int vidi__blame_data(int code);
 
-/* Do the two have the same kind and shape? If not, VIDI_EDIFFERS with a message that names the difference. */
+/* VIDI_EDIFFERS, with a message that names the difference, unless the two have the same kind and shape. */
 int vidi__filter_same_shape(const vidi__filter *a, const vidi__filter *b);
 
 extern const vidi__kind vidi__kind_fingerprint, vidi__kind_blocked, vidi__kind_scalable, vidi__kind_classic,
@@ -378,13 +378,13 @@ static inline uint64_t vidi__filter_count(const vidi__filter *filter)
     return atomic_load_explicit(&filter->count, memory_order_relaxed);
 }
 
-/* Does the caller have the set alone, so that no other call runs on this filter? */
+/* Returns true if the caller has the set alone, so that no other call runs on this filter. */
 static inline bool vidi__filter_is_alone(const vidi__filter *filter)
 {
     return filter->alone && *filter->alone;
 }
 
-/* May adds run in parallel now? */
+/* Returns true if adds may run in parallel now. */
 static inline bool vidi__filter_is_concurrent(const vidi__filter *filter)
 {
     return filter->can & VIDI_IS_CONCURRENT && !atomic_load_explicit(&filter->needs_alone, memory_order_relaxed);

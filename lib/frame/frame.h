@@ -97,7 +97,7 @@ int vidi__frame_shape(uint64_t stream_bytes, uint64_t *payload, uint64_t *blocks
 /* The length of a stream with this many bytes of payload. */
 uint64_t vidi__frame_length(uint64_t payload);
 
-/* Do the first `size` bytes of a stream begin like a frame? VIDI_OK, or VIDI_EFORMAT: this is not a vidi set. */
+/* VIDI_EFORMAT if the first `size` bytes of a stream do not begin like a frame: this is not a vidi set. */
 int vidi__frame_check_magic(const void *bytes, uint64_t size);
 int vidi__frame_check_head(const unsigned char bytes[VIDI__HEAD_BYTES], vidi__frame_head *head);
 int vidi__frame_check_foot(const unsigned char foot[VIDI__FOOT_BYTES], uint64_t generation, const void *table,

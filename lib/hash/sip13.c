@@ -84,7 +84,7 @@ static void one_by_one(const vidi__hash_key *key, const vidi_str *strs, size_t n
 
 /*
  * There is no kernel for the two lanes of SSE2. A rotation takes two or three instructions there, but only one in a
- * plain register, so little gain is to be expected. With NEON it takes two, and 32 registers hold both groups. All this
+ * plain register, so little gain can be expected. With NEON it takes two, and 32 registers hold both groups. All this
  * was estimated, not measured.
  */
 vidi__hash_batch_fn *vidi__sip13_batch(vidi__cpu_level level)

@@ -108,8 +108,8 @@ void vidi__inside_bloom_lookup(const vidi__inside_bloom *bloom, const uint64_t *
 void vidi__inside_bloom_lookup_each(const vidi__inside_bloom *bloom, const uint64_t *values, size_t n, bool *set);
 
 /*
- * Hashes a URL with one of the k functions and sets or looks up that bit alone: was it set before? For measuring what
- * each function costs. mode=salted with the salt in front only.
+ * Hashes a URL with one of the k functions and sets or looks up that bit alone. Returns true if it was set before. For
+ * measuring what each function costs. mode=salted with the salt in front only.
  */
 bool vidi__inside_bloom_insert_one(vidi__inside_bloom *bloom, unsigned function, vidi_str url);
 bool vidi__inside_bloom_lookup_one(const vidi__inside_bloom *bloom, unsigned function, vidi_str url);

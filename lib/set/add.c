@@ -52,7 +52,7 @@ static int add_batch(vidi_set *set, const vidi__work *batch)
     return vidi__answer(vidi__for_chunks(set, batch, add_work, &set->now.answered_invalid));
 }
 
-/* Is entry i answered? Before a call only digests can be, if an earlier call has failed: they keep their marks. */
+/* Returns true if entry i is answered. Before a call only digests can be, if an earlier call has failed. */
 static bool is_answered(const vidi__work *batch, size_t i)
 {
     return batch->verdicts[i] == VIDI_NEW || batch->verdicts[i] == VIDI_SEEN;

@@ -153,7 +153,7 @@ static vidi_epoch_stats record_of(const vidi__epoch *epoch)
     };
 }
 
-/* Has the user fixed the size of the arrays? Then rotations keep it. */
+/* Returns true if the user has fixed the size of the arrays: then rotations keep it. */
 static bool size_is_given(const vidi__recipe *recipe)
 {
     vidi__params params;

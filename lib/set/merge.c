@@ -23,7 +23,7 @@ static int check_canon(const vidi_set *into, const vidi_set *from)
     return VIDI_OK;
 }
 
-/* For kinds that keep no URLs: would a URL leave the same traces in both? */
+/* For kinds that keep no URLs: VIDI_EDIFFERS if a URL would leave different traces in the two sets. */
 static int check_hashes(const vidi_set *into, const vidi_set *from)
 {
     const vidi__epoch *a = &into->now, *b = &from->now;
@@ -105,7 +105,7 @@ int vidi__merge_count_logged(const vidi_set *set, uint64_t *urls)
     return set->persistence ? set->persistence->merge_into((vidi_set *)set, set, urls) : VIDI_OK;
 }
 
-/* Would the merge raise the error rate much above what was asked for? */
+/* VIDI_ERATE if the merge would raise the error rate much above what was asked for. */
 static int check_rate(vidi_set *into, const vidi_set *from)
 {
     const vidi__filter *a = into->now.filter, *b = from->now.filter;

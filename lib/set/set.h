@@ -188,7 +188,7 @@ int vidi__epoch_remove(vidi__memory *memory, vidi__epoch *epoch, vidi_str url, c
 int vidi__epoch_times(vidi__memory *memory, const vidi__epoch *epoch, vidi_str url, const vidi__u128 *hash,
                       uint64_t *times);
 
-/* Is the hash all that the filter needs of a URL? */
+/* Returns true if the hash is all that the filter needs of a URL. */
 static inline bool vidi__epoch_needs_hash_only(const vidi__epoch *epoch)
 {
     return epoch->filter->needs.what == VIDI__NEED_HASH;
@@ -238,7 +238,7 @@ typedef int vidi__chunk_fn(vidi_set *set, const vidi__work *work);
  */
 int vidi__for_chunks(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *fn, _Atomic uint64_t *counter);
 
-/* Is the URL in the set's canonical form already? The first function is for any form, the second is faster for URLs. */
+/* Return true if the URL is in the set's canonical form already. The second is faster for the usual forms. */
 bool vidi__is_in_form(const vidi_set *set, vidi_str url);
 
 static inline bool vidi__is_canonical(const vidi_set *set, vidi_str url)

@@ -154,7 +154,7 @@ static int open_and_lock(vidi__folder *folder)
 }
 
 /*
- * Is the locked file still the one with this name, and has it no other name? A file with a second name belongs to a
+ * Finds out whether the locked file still has this name, and no other. A file with a second name belongs to a
  * copy that was made of links, or is not ours at all; it is replaced by a new one.
  */
 static int check_lock(vidi__folder *folder, bool *good)

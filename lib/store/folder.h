@@ -54,7 +54,7 @@ typedef enum vidi__folder_sort {
  * and syncs its parent. Otherwise VIDI_EEXIST, and nothing in the folder has changed.
  */
 int vidi__folder_create(vidi__folder *folder, const char *path);
-/* Would that be VIDI_EEXIST now? Otherwise VIDI_OK. */
+/* VIDI_EEXIST if vidi__folder_create would return that now, otherwise VIDI_OK. */
 int vidi__folder_check_free(const char *path);
 /*
  * Removes what an interrupted creation has left, in an order that a crash cannot turn into damage. Nothing else may be

@@ -8,7 +8,8 @@
 #include "store/log_state.h"
 
 /*
- * The most bytes that may be pending, and that a buffer keeps after a burst: so many, or a share of the memory limit.
+ * The most bytes that may be pending, and that a buffer keeps after a burst: this number, or a share of the memory
+ * limit.
  */
 #define PENDING_MOST (UINT64_C(64) << 20)
 #define PENDING_SHARE 16

@@ -22,7 +22,7 @@
  * Appending never waits for the disk: records go to a buffer in memory. The log's thread writes the buffer at least
  * every 100 ms and syncs according to the policy; vidi__log_wait waits for that. After the first error nothing more is
  * written to this file, and every later call returns that error. A failed sync is not repeated. With VIDI__SYNC_ALWAYS
- * the file is then truncated to what was synced, if possible, so that records nobody was told about are not found
+ * the file is then truncated to what was synced, if possible, so that records that no caller knows of are not found
  * later.
  *
  * All functions may be called from any thread.

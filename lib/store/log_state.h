@@ -46,8 +46,8 @@ struct vidi__log {
     vidi__file file;
     uint64_t number;
     uint64_t generation;
-    vidi__manifest *reports_to;                      /* is told how much is on disk; may be NULL */
-    void (*watcher)(void *context, uint64_t length); /* is told, too; may be NULL */
+    vidi__manifest *reports_to;                      /* learns how much is on disk; may be NULL */
+    void (*watcher)(void *context, uint64_t length); /* called with the length on disk; may be NULL */
     void *watching;
     vidi__log_policy policy;
     uint64_t pending_most; /* with more bytes pending than this, appenders wait for the disk */

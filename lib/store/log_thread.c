@@ -177,7 +177,7 @@ void *vidi__log_run(void *context)
         else
             sleep_until(log, first);
     }
-    /* No caller was told that unsynced records are there, so no reader should find them, if we can prevent it. */
+    /* No caller knows of unsynced records, so no reader should find them, if we can prevent it. */
     if (log->error && log->policy == VIDI__SYNC_ALWAYS)
         (void)vidi__file_truncate(&log->file, log->synced);
     pthread_mutex_unlock(&log->lock);

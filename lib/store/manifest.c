@@ -80,7 +80,7 @@ static bool is_sound(const unsigned char *bytes)
     return memcmp(bytes, magic, sizeof magic) == 0 && vidi__load64(bytes + AT_CHECKSUM) == checksum(bytes);
 }
 
-/* Are two copies the same except for what is written in place? */
+/* Returns true if two copies are the same except for what is written in place. */
 static bool are_of_one_file(const unsigned char *a, const unsigned char *b)
 {
     uint64_t count = vidi__load64(a + 40), logs = AT_LOGS + LOG_BYTES * (count <= VIDI__MANIFEST_LOGS ? count : 0);

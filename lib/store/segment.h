@@ -89,7 +89,7 @@ typedef struct vidi__segment {
 int vidi__segment_open(vidi__segment **segment, vidi__memory *memory, int folder, uint64_t log, uint64_t serial);
 void vidi__segment_close(vidi__segment *segment, vidi__memory *memory);
 
-/* Are these hashes there, a few at a time? VIDI_EDAMAGED if a block is damaged, or the file was truncated meanwhile. */
+/* Looks a few hashes up. VIDI_EDAMAGED if a block is damaged, or the file was truncated meanwhile. */
 enum { VIDI__SEGMENT_GROUP = 32 };
 int vidi__segment_has(vidi__segment *segment, const vidi__u128 *hashes, size_t n, bool *has);
 

@@ -35,7 +35,7 @@
 typedef struct blocked {
     vidi__filter base;
     _Atomic unsigned zone_layers; /* the number of layers that every zone takes into account */
-    /* What blocked_fp_now was when there were so many URLs, so that single adds need not ask all zones. */
+    /* What blocked_fp_now was at that number of URLs, so that single adds need not ask all zones. */
     _Atomic uint64_t chance_bits, chance_count; /* a double; UINT64_MAX: nothing is known */
     const vidi__blocked_kernel *kernel;
     vidi__layers layers;

@@ -107,7 +107,10 @@ void vidi__layers_settle(vidi__layers *layers, unsigned index, uint64_t taken, u
 
 /* ---- the next layer, ahead of time ---- */
 
-/* Is it time to prepare the next layer? If so, *share is how far the last one has filled since that time began. */
+/*
+ * Returns true if it is time to prepare the next layer. If so, *share is how far the last one has filled since that
+ * time began.
+ */
 static bool next_is_due(const vidi__layers *layers, double *share)
 {
     const vidi__layer *last = vidi__layers_last(layers);

@@ -96,7 +96,7 @@ static inline uint64_t vidi__layer_rows(const vidi__layer *layer, unsigned parti
     return vidi__layer_row(layer, partition + 1) - vidi__layer_row(layer, partition);
 }
 
-/* Rows cannot always be divided evenly: does the partition have one more than the fewest? */
+/* Returns true if the partition has one row more than others: rows cannot always be divided evenly. */
 static inline bool vidi__layer_has_more_rows(const vidi__layer *layer, unsigned partition)
 {
     return vidi__layer_rows(layer, partition) > layer->rows / VIDI__PARTITIONS;
@@ -137,7 +137,7 @@ int vidi__layer_save(const vidi__layer *layer, vidi__writer *writer);
 int vidi__layer_save_head(const vidi__layer *layer, vidi__writer *writer);
 int vidi__layer_load(vidi__layer **layer, const vidi__layer_config *config, vidi__reader *reader);
 
-/* Verifies borrowed words: is the number of set bits of each partition right? */
+/* Verifies that the number of set bits of each partition is right in borrowed words. */
 int vidi__layer_verify(const vidi__layer *layer);
 
 /* Touches what a merge with another layer of the same shape will write to. */

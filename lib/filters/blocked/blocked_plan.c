@@ -130,7 +130,7 @@ static solution solve(const puzzle *puzzle, unsigned lines)
     return found;
 }
 
-/* Is a solution with one more line better by a twentieth, as in vidi__blocked_shape_for? */
+/* Returns true if a solution with one more line is better by a twentieth, as in vidi__blocked_shape_for. */
 static bool worth_it(const puzzle *puzzle, const solution *fewer, const solution *more)
 {
     if (fewer->urls == 0 || more->urls == 0)

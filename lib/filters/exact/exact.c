@@ -245,7 +245,7 @@ int vidi__exact_save(const vidi__filter *filter, vidi__writer *writer)
     return VIDI_OK;
 }
 
-/* Is the hash that was saved with a URL really its hash? */
+/* VIDI_EFORMAT unless the hash that was saved with a URL is really its hash. */
 static int check_hash(const vidi__exact *exact, const vidi__config *config, const vidi__pool_record *record)
 {
     vidi__part url = vidi__exact_part(exact, record);

@@ -208,7 +208,7 @@ static uint64_t place_of_record(const hashset *self, const vidi__pool_record *re
     return place_of(self, (vidi__u128){record->words[0], record->words[1]});
 }
 
-/* Are there still URLs in `old`? */
+/* Returns true if there are still URLs in `old`. */
 static bool moving(const hashset *self)
 {
     return self->done < self->old.slots;

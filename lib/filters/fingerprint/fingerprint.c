@@ -51,7 +51,7 @@ static void fingerprint_destroy(vidi__filter *filter)
 
 /* ---- one hash ---- */
 
-/* To be called after adds to a small table, while still alone: may adds run in parallel from now on? */
+/* Called after adds to a small table, while still alone: notes whether adds may run in parallel from now on. */
 static void note_division(fingerprint *self)
 {
     atomic_store_explicit(&self->base.needs_alone, !vidi__table_is_divided(&self->table), memory_order_relaxed);
@@ -531,7 +531,7 @@ static double urls_within(double memory, double bits)
     return low;
 }
 
-/* Is the demand met exactly, without any tolerance? */
+/* Returns true if the demand is met exactly, without any tolerance. */
 static bool keeps(const vidi__want *want, double urls, double bits)
 {
     double hashes = (double)hashes_of(bits);

@@ -126,7 +126,7 @@ static inline void vidi__line_put(unsigned char *line, unsigned width, unsigned 
     }
 }
 
-/* Is the signature bit of this distance set? Few lines have any set. */
+/* Returns true if the signature bit of this distance is set. Few lines have any set. */
 static inline bool vidi__line_has_signature(uint32_t head, unsigned slots, uint64_t distance)
 {
     return VIDI__UNLIKELY(head >> (5 + slots)) && head & vidi__line_signature(slots, distance);

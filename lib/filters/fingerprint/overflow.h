@@ -40,7 +40,7 @@ static inline uint64_t vidi__overflow_home(const vidi__overflow *overflow, uint6
     return vidi__scale(vidi__mix(hash + overflow->room), overflow->room);
 }
 
-/* Must the table grow before another hash can be inserted? */
+/* Returns true if the table must grow before another hash can be inserted. */
 static inline bool vidi__overflow_is_full(const vidi__overflow *overflow)
 {
     return 5 * (overflow->used + 1) > 4 * overflow->room;

@@ -353,8 +353,8 @@ bool vidi__subtable_remove(vidi__subtable *table, uint64_t hash)
 }
 
 /*
- * Is this the slot at which a walk reports the hash? A multiset may store a hash several times; it is reported at the
- * first slot in its own line, or else at the first in the next line.
+ * Returns true if a walk reports the hash at this slot. A multiset may store a hash several times; it is reported at
+ * the first slot in its own line, or else at the first in the next line.
  */
 static bool reported_here(const vidi__subtable *table, const unsigned char *line, unsigned slot, uint64_t hash,
                           bool displaced)

@@ -220,7 +220,7 @@ uint64_t vidi__subtable_overflow_room(uint64_t lines, uint64_t hashes);
         return expression(8);                                                                                          \
     }
 
-/* Is the hash in the next line or in the overflow table? Called if its own line has its signature. */
+/* Returns true if the hash is in the next line or in the overflow table. Called if its own line has its signature. */
 bool vidi__subtable_has_elsewhere(const vidi__subtable *table, uint64_t hash, vidi__spot spot);
 
 static VIDI__INLINE bool vidi__subtable_in_own_line(const vidi__subtable *table, const vidi__spot *spot, unsigned width)

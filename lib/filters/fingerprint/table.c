@@ -188,7 +188,7 @@ static vidi__subtable next_shape(const vidi__table *table, const vidi__partition
     return shape_at(table, depth, fmax(least, most));
 }
 
-/* If all sub-tables are like the old one, is the table so large that new ones are to fill their slabs? */
+/* Lets new sub-tables fill their slabs if the table is very large, all sub-tables being like the old one. */
 static void fill_if_very_large(const vidi__table *table, const vidi__subtable *old, vidi__subtable *shape)
 {
     if (ldexp((double)old->used, (int)(table->partition_bits + old->depth)) >= VERY_LARGE)
@@ -315,7 +315,7 @@ int vidi__table_divide(vidi__table *table)
     return code;
 }
 
-/* Is the table too large for one partition, or expected to be? */
+/* Returns true if the table is too large for one partition, or expected to be. */
 static bool outgrows_one(const vidi__table *table, const vidi__subtable *shape)
 {
     if (vidi__table_is_divided(table))

@@ -8,7 +8,7 @@
 #define EXPLAIN_BYTES 1024
 #define FRAGMENT_BYTES 512
 
-/* For vidi_url_explain: the visitor, and the text before the rule that is being applied. NULL: nobody is told. */
+/* For vidi_url_explain: the visitor, and the text before the rule that is being applied. NULL: there is no visitor. */
 typedef struct explanation {
     vidi_canon_visitor visitor;
     void *context;
@@ -68,7 +68,7 @@ static int apply_rules(vidi__canon_work *work, explanation *why)
     return VIDI_OK;
 }
 
-/* Does the URL have a fragment that names a page, as "#!" and "#/" do? */
+/* Returns true if the URL has a fragment that names a page, as "#!" and "#/" do. */
 static bool has_kept_fragment(const vidi__form *form, const vidi__url *url)
 {
     const char *fragment = url->text + url->query_end;

@@ -106,7 +106,7 @@ static bool is_no_session(const vidi__canon_work *work, vidi_str name, const vid
     return !is_session(name, value);
 }
 
-/* Is "name=value", a piece of a segment after ';', a session? */
+/* Returns true if "name=value", a piece of a segment after ';', is a session. */
 static bool is_session_piece(vidi_str piece)
 {
     const char *equals = piece.len ? memchr(piece.ptr, '=', piece.len) : NULL;
@@ -141,7 +141,7 @@ static size_t dot_at(vidi_str segment, size_t i)
     return segment.len - i >= 3 && vidi__is_nocase((vidi_str){segment.ptr + i, 3}, "%2e") ? 3 : 0;
 }
 
-/* Would the segment become "." or ".." without its sessions? */
+/* Returns true if the segment would become "." or ".." without its sessions. */
 static bool becomes_dots(vidi_str segment)
 {
     size_t dots = 0, begin = 0;
@@ -323,14 +323,14 @@ static void drop_last_slash(vidi__canon_work *work)
 #define ALL ((1u << RULES) - 1)
 #define OPTIONAL (1u << WWW | 1u << SCHEME | 1u << SLASH)
 
-/* Does `percent` leave the character at i alone? It does if that is an escape, in capitals, that must be one. */
+/* Returns true if `percent` leaves the character at i alone: an escape, in capitals, that must be one. */
 static bool is_settled(vidi_str text, size_t i)
 {
     int byte = vidi__unescape(text.ptr + i, text.len - i);
     return byte >= 0 && !vidi__is_unreserved((unsigned char)byte) && text.ptr[i + 1] < 'a' && text.ptr[i + 2] < 'a';
 }
 
-/* Does `percent` leave the text alone, and in a path `slashes` and `session` too? */
+/* Returns true if `percent` leaves the text alone, and in a path `slashes` and `session` do too. */
 static bool all_settled(vidi_str text, bool path)
 {
     for (size_t i = 0; i < text.len; i += 3) {

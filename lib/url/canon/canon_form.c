@@ -150,7 +150,7 @@ static int read_profile(vidi__form *form, const char *text, vidi_str *digest)
     return VIDI_OK;
 }
 
-/* Is the rule of that name among the profile's, and on? */
+/* Returns true if the profile has a rule of this name, and it is on. */
 static bool has_rule(const vidi__form *form, const char *name)
 {
     const vidi__profile *profile = form->profile;

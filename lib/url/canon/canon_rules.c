@@ -27,7 +27,7 @@ bool vidi__all_alnum(vidi_str text)
     return true;
 }
 
-/* Is there a "(", 24 letters and digits, and a ")" at i? */
+/* Returns true if there is a "(", 24 letters and digits, and a ")" at i. */
 static bool is_asp_group(vidi_str segment, size_t i)
 {
     return segment.len - i >= 26 && segment.ptr[i] == '(' && segment.ptr[i + 25] == ')' &&

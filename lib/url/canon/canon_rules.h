@@ -133,7 +133,7 @@ size_t vidi__normalise_escapes(char *to, const char *from, size_t len, bool (*is
 /* Removes the first bytes of the host. */
 void vidi__canon_work_cut_host(vidi__canon_work *work, size_t bytes);
 
-/* Is the segment "(S(…))" or "(…)" with 24 letters and digits in the inner parentheses, as ASP.NET writes sessions? */
+/* Returns true for "(S(…))" and "(…)" with 24 letters and digits inside, as ASP.NET writes sessions. */
 bool vidi__is_asp_session(vidi_str segment);
 
 static inline char vidi__lower(char c)

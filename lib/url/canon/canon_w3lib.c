@@ -42,7 +42,7 @@ static const char *last_slash(const char *text, size_t begin, size_t end)
     return memrchr(text + begin, '/', end - begin); /* every path of these schemes begins with one */
 }
 
-/* Is the last segment "." or ".."? */
+/* Returns true if the last segment is "." or "..". */
 static bool is_dots(const char *text, size_t begin, size_t end)
 {
     const char *segment = last_slash(text, begin, end) + 1;

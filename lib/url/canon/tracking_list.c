@@ -146,7 +146,7 @@ static bool matches(vidi_str pattern, vidi_str name)
     return p == pattern.len;
 }
 
-/* Is it worth while to compare them? The first bytes are the same; the second ones tell most of the others apart. */
+/* Returns true if they must be compared: the first bytes are the same, and the second ones rule out most patterns. */
 static inline bool may_match(vidi_str pattern, vidi_str name)
 {
     return pattern.len < 2 || pattern.ptr[1] == '*' || (name.len > 1 && vidi__lower(name.ptr[1]) == pattern.ptr[1]);

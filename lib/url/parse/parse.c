@@ -25,7 +25,7 @@ static vidi_str rest(const parser *p)
     return (vidi_str){p->at, (size_t)(p->end - p->at)};
 }
 
-/* Is the character at that distance a slash, or a backslash that counts as one? */
+/* Returns true if the character at this distance is a slash, or a backslash that counts as one. */
 static bool slash_at(const parser *p, size_t ahead)
 {
     if ((size_t)(p->end - p->at) <= ahead)

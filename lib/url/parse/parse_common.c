@@ -21,7 +21,7 @@ static size_t scheme_length(vidi_str input)
     return (begin | UINT64_C(0x20202020)) << 8 == UINT64_C(0x2f2f3a7074746800) ? 7 : 0;
 }
 
-/* Does the authority end at i? */
+/* Returns true if the authority ends at i. */
 static bool ends_authority(vidi_str input, size_t i)
 {
     return i == input.len || input.ptr[i] == '/' || input.ptr[i] == '\\' || input.ptr[i] == '?' || input.ptr[i] == '#';

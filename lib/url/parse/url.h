@@ -94,7 +94,7 @@ int vidi__url_host(vidi__buffer *out, vidi_str host, bool special, bool raw, uin
 /* Adds an IPv6 address, given without its brackets, in its shortest form and in brackets. */
 int vidi__url_ipv6(vidi__buffer *out, vidi_str text);
 
-/* Does the last label look like a number? Then the host must be an IPv4 address. */
+/* Returns true if the last label looks like a number: then the host must be an IPv4 address. */
 bool vidi__url_ends_in_number(vidi_str host);
 int vidi__url_ipv4(vidi_str host, uint32_t *address);
 void vidi__url_ipv4_add(vidi__buffer *out, uint32_t address);
@@ -113,7 +113,7 @@ void vidi__url_path_shorten(vidi__buffer *out, size_t begin, vidi__scheme scheme
 /* 1 for ".", 2 for "..", in any spelling; 0 for other segments. */
 unsigned vidi__url_dots(vidi_str segment);
 
-/* Is the text a Windows drive, "C:" or "C|"? Does it begin with one, as "C:/…" does? */
+/* Return true if the text is a Windows drive, "C:" or "C|", or begins with one, as "C:/…" does. */
 bool vidi__url_is_drive(vidi_str text);
 bool vidi__url_begins_with_drive(vidi_str text);
 

@@ -11,7 +11,7 @@
 
 /* ---- unusual authorities and segments ---- */
 
-/* Is the host an IPv4 address as the parser writes it, four decimal numbers? */
+/* Returns true if the host is an IPv4 address as the parser writes it, four decimal numbers. */
 static bool is_plain_ipv4(vidi_str host)
 {
     size_t i = 0;

@@ -12,7 +12,7 @@
 
 #include "base/buffer.h"
 
-/* Is the URL canonical? The input may be any bytes; nothing outside it is read. */
+/* Returns true if the URL is canonical. The input may be any bytes; nothing outside it is read. */
 bool vidi__url_is_canonical(vidi_str url);
 
 /* How many of the URLs are canonical, from the first one on; an entry without text is not. */

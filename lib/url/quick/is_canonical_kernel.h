@@ -1,8 +1,8 @@
 /*
  * The scan behind vidi__url_is_canonical: a template that is compiled once per instruction set.
  *
- * Each block of 64 bytes becomes a few 64-bit masks with a bit for every byte: may the byte be in a host, is it a
- * slash, would the parser change it? The rest is arithmetic on the masks:
+ * Each block of 64 bytes becomes a few 64-bit masks with a bit for every byte: whether it may be in a host, is a
+ * slash, or would be changed by the parser. The rest is arithmetic on the masks:
  *
  *   bytes      https://example.org/a/.b?c
  *   host       11111...11111111111.1.11.1      the run after the scheme is the host
@@ -70,7 +70,7 @@ extern const vidi__url_plain_tables vidi__url_plain;
 /* Where the path begins, if the host begins at `host`; 0 if the parser would change the authority. */
 size_t vidi__url_fast_authority(vidi_str url, size_t host);
 
-/* Is the segment that begins there a dot segment, in any spelling? */
+/* Returns true if the segment that begins there is a dot segment, in any spelling. */
 bool vidi__url_fast_dots(vidi_str url, size_t begin);
 
 /* The length of "http://" or "https://" at the beginning, if at least one byte follows; otherwise 0. */
@@ -102,7 +102,10 @@ INLINE size_t authority(vidi_str url, size_t host, masks m)
     return vidi__url_fast_authority(url, host);
 }
 
-/* Is one of the segments a dot segment? Bits of `begins` are the positions in the block where they begin. */
+/*
+ * Returns true if one of the segments is a dot segment. Bits of `begins` are the positions in the block where they
+ * begin.
+ */
 INLINE bool any_dots(vidi_str url, size_t from, uint64_t begins)
 {
     for (; begins; begins &= begins - 1)

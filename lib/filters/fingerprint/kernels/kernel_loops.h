@@ -10,7 +10,10 @@
 
 /* ---- one hash ---- */
 
-/* Is the distance among the line's own entries? In most calls no slot matches, whatever it is in use for. */
+/*
+ * Returns true if the distance is among the line's own entries. In most calls no slot matches, whatever it is in use
+ * for.
+ */
 INLINE bool in_own_line(const unsigned char *line, uint32_t head, uint64_t distance, unsigned width)
 {
     uint32_t found = line_match(line, width, distance);
@@ -100,7 +103,7 @@ INLINE void look_ahead_of_add(const vidi__place *place, bool far)
     }
 }
 
-/* May it be worth looking ahead? Before that, few lines are full. */
+/* Returns true if it may be worth looking ahead: before that, few lines are full. */
 INLINE bool is_crowded(const vidi__subtable *table)
 {
     return table->used > table->limit / 10 * 7;
@@ -244,7 +247,7 @@ TARGET static void fetch_wave(void *context, const vidi__wave *wave)
     }
 }
 
-/* Has no sub-table of the partition been replaced since the wave was fetched? */
+/* Returns true if no sub-table of the partition has been replaced since the wave was fetched. */
 INLINE bool is_current(const vidi__fingerprint_run *run, const vidi__wave *wave)
 {
     return run->fetched[wave->buffer].changes == run->table->partitions[wave->partition].changes;
