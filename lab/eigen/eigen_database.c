@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/urls/run_urls.h"
 
 #if VIDI_HAVE_SQLITE
@@ -45,21 +46,15 @@ typedef struct stream {
 
 static int make_stream(stream *stream, const lab_settings *settings, uint64_t run, uint64_t count)
 {
-    LAB_OWN(lab_release) uint32_t *order = malloc(2 * count * sizeof *order);
-    *stream = (struct stream){.steps = malloc(2 * count * sizeof *stream->steps), .count = count};
-    LAB_TRY(order && stream->steps
-                ? lab_texts_make(&stream->texts, settings, run, 0, count)
-                : lab_fail(VIDI_EMEMORY, "no memory for a stream of %llu URLs", (unsigned long long)count));
+    uint32_t *order;
+    stream->count = count;
+    LAB_TRY(LAB_NEW(order, 2 * count));
+    LAB_TRY(LAB_NEW(stream->steps, 2 * count));
+    LAB_TRY(lab_texts_make(&stream->texts, settings, run, 0, count));
     lab_shuffle(order, 2 * count, settings->seed, run, 1);
     for (uint64_t i = 0; i < 2 * count; i++)
         stream->steps[i] = stream->texts.urls[order[i] % count];
     return VIDI_OK;
-}
-
-static void free_stream(stream *stream)
-{
-    lab_texts_free(&stream->texts);
-    free(stream->steps);
 }
 
 /* ---- the database ---- */
@@ -208,20 +203,19 @@ static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bool times = settings->study == &lab_study_eigen_database;
     size_t first = times ? IN_MEMORY : IN_FILE;
-    int code = VIDI_OK;
-    for (size_t column = 0; column < SIZES && code == VIDI_OK; column++) {
+    for (size_t column = 0; column < SIZES; column++) {
         uint64_t count = urls_at(settings, column);
         stream stream;
-        code = make_stream(&stream, settings, run, count);
-        for (size_t row = first; row < ROWS && code == VIDI_OK; row++) {
+        LAB_BLOCK;
+        LAB_TRY(make_stream(&stream, settings, run, count));
+        for (size_t row = first; row < ROWS; row++) {
             cost cost = {0};
-            code = row <= IN_FILE ? measure_database(row == IN_FILE && times, &stream, &cost.time, &cost.bytes)
-                                  : measure_set(settings, run, row, &stream, &cost.time, &cost.bytes);
+            LAB_TRY(row <= IN_FILE ? measure_database(row == IN_FILE && times, &stream, &cost.time, &cost.bytes)
+                                   : measure_set(settings, run, row, &stream, &cost.time, &cost.bytes));
             numbers[(row - first) * SIZES + column] = times ? cost.time : cost.bytes / (double)count;
         }
-        free_stream(&stream);
     }
-    return code;
+    return VIDI_OK;
 }
 
 /* The filters' bits follow from their definition; what a set takes besides shows if there are few URLs. */

@@ -5,6 +5,7 @@
  *
  * Features are compared by 64 bits of a hash. The probability that any two of a million are confused is 3e-8.
  */
+#include "lab/engine/run_memory.h"
 #include "lab/eigen/eigen.h"
 
 #include <math.h>
@@ -79,14 +80,10 @@ static int measure_features(const lab_settings *settings, uint64_t run, double *
 {
     bench bench = {.settings = settings, .run = run, .n = lab_eigen_urls(settings)};
     lab_key(bench.key, settings->seed, run);
-    bench.values = malloc(FEATURES * bench.n * sizeof *bench.values + 1);
-    if (!bench.values)
-        return lab_fail(VIDI_EMEMORY, "no memory for the features of %llu URLs", (unsigned long long)bench.n);
-    int code = VIDI_OK;
-    for (size_t column = 0; column < SITES && code == VIDI_OK; column++)
-        code = measure_column(&bench, column, numbers);
-    free(bench.values);
-    return code;
+    LAB_TRY(LAB_NEW(bench.values, FEATURES * bench.n));
+    for (size_t column = 0; column < SITES; column++)
+        LAB_TRY(measure_column(&bench, column, numbers));
+    return VIDI_OK;
 }
 
 /* Pages of one site share its letters, have different numbers, and have a hundred pairs of last digits. */

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "lab/urls/line_streams.h"
+#include "lab/engine/run_memory.h"
 #include "lab/engine/workers.h"
+#include "lab/urls/line_streams.h"
 
 #define ADDRESS(name) &lab_study_##name,
 static const lab_study *const all[] = {LAB_STUDIES(ADDRESS) NULL};
@@ -61,6 +62,7 @@ static int run_one(void *context, void *own, uint64_t run)
     const lab_numbers *numbers = context;
     const lab_settings *settings = &numbers->settings;
     (void)own;
+    LAB_BLOCK;
     if (numbers->study->timed && settings->run_apart)
         return settings->run_apart(settings->apart_context, numbers->study, settings, run, row_of(numbers, run));
     return numbers->study->measure(settings, run, row_of(numbers, run));

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/kinds/kinds.h"
 
 #define PARAMS "k=3,M=2.0"
@@ -36,25 +37,12 @@ typedef struct two {
 static int make_two(two *made, const lab_settings *settings, uint64_t run)
 {
     uint64_t n = urls_of(settings);
-    bool room = true;
-    memset(made, 0, sizeof *made);
-    made->order = malloc(n * sizeof *made->order);
-    made->queue = malloc(n * sizeof *made->queue);
+    LAB_TRY(LAB_NEW(made->order, n));
+    LAB_TRY(LAB_NEW(made->queue, n));
     for (unsigned i = 0; i < COLUMNS; i++)
-        room &= (made->verdicts[i] = malloc(n)) != NULL;
-    if (!room || !made->order || !made->queue)
-        return lab_fail(VIDI_EMEMORY, "no memory for crawls of %llu URLs", (unsigned long long)n);
+        LAB_TRY(LAB_NEW(made->verdicts[i], n));
     lab_shuffle(made->order, n, settings->seed, run, 1);
     return lab_texts_make(&made->texts, settings, run, 0, n);
-}
-
-static void free_two(two *made)
-{
-    lab_texts_free(&made->texts);
-    free(made->order);
-    free(made->queue);
-    for (unsigned i = 0; i < COLUMNS; i++)
-        free(made->verdicts[i]);
 }
 
 /* Makes the first crawl, then the second. */
@@ -99,7 +87,7 @@ static void count(const two *two, double *numbers)
 
 static int measure_delayed(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(free_two) two two = {0};
+    two two;
     LAB_TRY(make_two(&two, settings, run));
     LAB_TRY(crawl(&two, settings, run, false));
     LAB_TRY(crawl(&two, settings, run, true));

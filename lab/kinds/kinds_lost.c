@@ -44,7 +44,7 @@ static int lost_in(size_t kind, double bits, const lab_texts *texts, const lab_s
 static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bool reported = settings->study == &lab_study_kinds_expected;
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_texts texts;
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, urls_of(settings)));
     for (size_t kind = 0; kind < LAB_KINDS; kind++)
         for (size_t size = 0; size < SIZES; size++)

@@ -57,7 +57,7 @@ static int bits_for(size_t kind, double error, const lab_texts *texts, const lab
 
 static int measure_needs(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_texts texts;
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, urls_of(settings, 0, PART)));
     for (size_t kind = 0; kind < LAB_KINDS; kind++)
         for (size_t error = 0; error < ERRORS; error++)
@@ -117,7 +117,7 @@ static int times_of(size_t kind, const lab_texts *texts, const lab_settings *set
 
 static int measure_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_texts texts;
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * urls_of(settings, 0, TIME_PART)));
     for (size_t kind = 0; kind < LAB_KINDS; kind++)
         LAB_TRY(times_of(kind, &texts, settings, run, &numbers[kind * TIMES]));
@@ -158,7 +158,7 @@ static int grow(size_t kind, const lab_texts *texts, const lab_settings *setting
 static int measure_growth(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bool in_bits = settings->study == &lab_study_kinds_growth_bits;
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_texts texts;
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, loads[LOADS - 1] * urls_of(settings, 0, GROWTH_PART)));
     for (size_t kind = 0; kind < LAB_KINDS; kind++)
         LAB_TRY(grow(kind, &texts, settings, run, in_bits, &numbers[kind * LOADS]));

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/kinds/kinds.h"
 
 enum { CRAWLS = 10, NEW_PART = 20, PART = 25, DELAYS = 4, STRATEGIES = 8 };
@@ -89,25 +90,12 @@ typedef struct world {
 static int make_world(world *made, const lab_settings *settings, uint64_t run)
 {
     uint64_t first = first_urls(settings), all = urls_in(first, CRAWLS - 1);
-    *made = (world){.settings = settings, .run = run};
-    made->order = malloc(all * sizeof *made->order);
-    made->queue = malloc(all * sizeof *made->queue);
-    made->verdicts = malloc(all);
-    made->fetched = malloc(all);
-    if (!made->order || !made->queue || !made->verdicts || !made->fetched)
-        return lab_fail(VIDI_EMEMORY, "no memory for crawls of %llu URLs", (unsigned long long)all);
-    made->first = first;
-    made->all = all;
+    *made = (world){.settings = settings, .run = run, .first = first, .all = all};
+    LAB_TRY(LAB_NEW(made->order, all));
+    LAB_TRY(LAB_NEW(made->queue, all));
+    LAB_TRY(LAB_NEW(made->verdicts, all));
+    LAB_TRY(LAB_NEW(made->fetched, all));
     return lab_texts_make(&made->texts, settings, run, 0, all);
-}
-
-static void free_world(world *made)
-{
-    lab_texts_free(&made->texts);
-    free(made->order);
-    free(made->queue);
-    free(made->verdicts);
-    free(made->fetched);
 }
 
 /* The set of a crawl: that of the last one, rotated, or a new one with the same salts. */
@@ -182,7 +170,7 @@ static void count_delays(const world *in, double *numbers)
 static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     const lab_study *study = settings->study;
-    LAB_OWN(free_world) world world = {0};
+    world world;
     LAB_TRY(make_world(&world, settings, run));
     for (size_t i = 0; i < STRATEGIES; i++) {
         double *row = numbers + i * (study == &lab_study_kinds_delay ? DELAYS : CRAWLS);

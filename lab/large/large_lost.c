@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/engine/study.h"
 
 enum { BATCH = 256, SUBJECTS = 5 };
@@ -78,7 +79,7 @@ static int make_sets(workload *work, const lab_settings *settings, uint64_t run)
         options.params = subjects[i].params;
         options.error = subjects[i].error;
         options.capacity = settings->urls;
-        LAB_TRY(lab_set_make_with(&work->sets[i], settings, run, options));
+        LAB_TRY(lab_set_with(&work->sets[i], settings, run, options));
     }
     return VIDI_OK;
 }
@@ -100,16 +101,12 @@ static int pass_all(workload *work, const lab_settings *settings, uint64_t run)
 
 static int measure_large(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_release) workload *work = calloc(1, sizeof *work);
-    if (!work)
-        return lab_fail(VIDI_EMEMORY, "no memory for a batch of URLs");
-    int code = make_sets(work, settings, run);
-    if (code == VIDI_OK)
-        code = pass_all(work, settings, run);
+    workload *work;
+    LAB_TRY(LAB_NEW(work, 1));
+    LAB_TRY(make_sets(work, settings, run));
+    LAB_TRY(pass_all(work, settings, run));
     memcpy(numbers, work->counts, sizeof work->counts);
-    for (size_t i = 0; i < SUBJECTS; i++)
-        vidi_close(work->sets[i]);
-    return code;
+    return VIDI_OK;
 }
 
 static void judge_large(const lab_cell *cell, lab_entry *entry)

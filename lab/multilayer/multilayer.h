@@ -13,6 +13,7 @@
 #ifndef VIDI_LAB_MULTILAYER_MULTILAYER_H
 #define VIDI_LAB_MULTILAYER_MULTILAYER_H
 
+#include "lab/engine/run_memory.h"
 #include "lab/engine/study.h"
 
 /* The original has four layers and the XOR layer, three functions, and m bits per layer for 1.0 to 3.5 million URLs. */
@@ -56,6 +57,7 @@ vidi_str lab_multilayer_append(char buffer[LAB_LAYERS_ROOM], vidi_str url, uint6
 
 /* ---- maps ---- */
 
+/* Its arrays belong to the block in which it grows (run_memory.h). */
 typedef struct lab_multilayer_map {
     uint64_t *keys; /* 0: free */
     uint32_t *counts;
@@ -65,7 +67,6 @@ typedef struct lab_multilayer_map {
 uint64_t lab_multilayer_hash(vidi_str text);
 int lab_multilayer_map_add(lab_multilayer_map *map, uint64_t key); /* 1 if the key is new, 0 if not, or an error */
 uint32_t lab_multilayer_map_count(const lab_multilayer_map *map, uint64_t key);
-void lab_multilayer_map_free(lab_multilayer_map *map);
 
 /* ---- theory ---- */
 
@@ -103,10 +104,9 @@ typedef struct lab_multilayer_tally {
     lab_multilayer_map classes; /* by the XOR of all segments but the last; the low bits hold the number of segments */
 } lab_multilayer_tally;
 
-/* Adds a URL without its scheme. Call lab_multilayer_tally_free in every case. */
+/* Adds a URL without its scheme. */
 int lab_multilayer_tally_add(lab_multilayer_tally *tally, vidi_str stripped);
 bool lab_multilayer_tally_has(const lab_multilayer_tally *tally, vidi_str stripped);
-void lab_multilayer_tally_free(lab_multilayer_tally *tally);
 
 /*
  * The expected number of URLs of the tally that multilayer filters with k functions and m bits per layer falsely see,
@@ -132,10 +132,6 @@ void lab_multilayer_judge_expected(const lab_numbers *all, size_t cell, const do
 
 /* ---- sets ---- */
 
-/* A set with the run's key; `params` is a format for printf. */
-int lab_multilayer_set(vidi_set **set, const lab_settings *settings, uint64_t run, const char *kind, const char *params,
-                       ...) __attribute__((format(printf, 5, 6)));
-
 /* Looks up a URL and adds 1 to *count if it is seen. */
 int lab_multilayer_ask(const vidi_set *set, vidi_str url, double *count);
 
@@ -148,8 +144,7 @@ typedef struct lab_multilayer_pool {
 } lab_multilayer_pool;
 
 /*
- * The stripped URLs first, first + step, … of a run, optionally with their own number appended. Call
- * lab_multilayer_pool_free in every case.
+ * The stripped URLs first, first + step, … of a run, optionally with their own number appended.
  */
 typedef struct lab_multilayer_choice {
     uint64_t first, step, count;
@@ -158,7 +153,6 @@ typedef struct lab_multilayer_choice {
 
 int lab_multilayer_pool_make(lab_multilayer_pool *pool, const lab_settings *settings, uint64_t run,
                              lab_multilayer_choice choice);
-void lab_multilayer_pool_free(lab_multilayer_pool *pool);
 
 /* ---- what several studies share ---- */
 

@@ -64,19 +64,10 @@ static int make(bench *bench, const lab_settings *settings, uint64_t run)
     double m = bits(settings);
     for (size_t i = 0; i < COLUMNS; i++)
         if (kinds[i])
-            LAB_TRY(lab_multilayer_set(&bench->sets[i], settings, run, kinds[i], "m=%.0f,k=%d%s", m, LAB_LAYERS_K,
-                                       more[i]));
+            LAB_TRY(lab_set(&bench->sets[i], settings, run, kinds[i], 0, "m=%.0f,k=%d%s", m, LAB_LAYERS_K, more[i]));
     for (size_t i = 0; i < LAB_LAYERS; i++)
-        LAB_TRY(lab_multilayer_set(&bench->layers[i], settings, run, "classic", "m=%.0f,k=%d", m, LAB_LAYERS_K));
+        LAB_TRY(lab_set(&bench->layers[i], settings, run, "classic", 0, "m=%.0f,k=%d", m, LAB_LAYERS_K));
     return VIDI_OK;
-}
-
-static void clear(bench *bench)
-{
-    for (size_t i = 0; i < COLUMNS; i++)
-        vidi_close(bench->sets[i]);
-    for (size_t i = 0; i < LAB_LAYERS; i++)
-        vidi_close(bench->layers[i]);
 }
 
 static int insert(bench *bench, vidi_str url)
@@ -138,7 +129,7 @@ static int measure(bench *bench, uint64_t all, double *numbers)
 
 static int measure_cross(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(clear) bench bench = {{NULL}, {NULL}};
+    bench bench = {{NULL}, {NULL}};
     LAB_TRY(make(&bench, settings, run));
     return measure(&bench, groups(settings), numbers);
 }

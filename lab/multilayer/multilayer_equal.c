@@ -60,18 +60,10 @@ static int make(bench *bench, size_t ratio)
         if (column == EXPECTED)
             continue;
         bool layered = column == LAYERED;
-        LAB_TRY(lab_multilayer_set(&bench->sets[column], bench->settings, bench->run,
-                                   layered ? "multilayer" : "classic", "m=%.0f,k=%.0f%s", m, k,
-                                   layered ? LAB_LAYERS_PARAMS : ""));
+        LAB_TRY(lab_set(&bench->sets[column], bench->settings, bench->run, layered ? "multilayer" : "classic", 0,
+                        "m=%.0f,k=%.0f%s", m, k, layered ? LAB_LAYERS_PARAMS : ""));
     }
     return VIDI_OK;
-}
-
-static void clear(bench *bench)
-{
-    for (size_t column = 0; column < COLUMNS; column++)
-        vidi_close(bench->sets[column]);
-    lab_multilayer_tally_free(&bench->tally);
 }
 
 static int insert(bench *bench)
@@ -139,13 +131,11 @@ static int measure_equal(const lab_settings *settings, uint64_t run, double *num
 {
     for (size_t ratio = 0; ratio < RATIOS; ratio++) {
         bench bench = {.settings = settings, .run = run, .n = lab_multilayer_urls(settings, LAB_LAYERS_PART)};
-        int code = make(&bench, ratio);
-        if (code == VIDI_OK)
-            code = insert(&bench);
-        for (size_t sort = 0; code == VIDI_OK && sort < QUESTIONS; sort++)
-            code = ask(&bench, sort, bits(settings, ratio), numbers + (ratio * QUESTIONS + sort) * COLUMNS);
-        clear(&bench);
-        LAB_TRY(code);
+        LAB_BLOCK;
+        LAB_TRY(make(&bench, ratio));
+        LAB_TRY(insert(&bench));
+        for (size_t sort = 0; sort < QUESTIONS; sort++)
+            LAB_TRY(ask(&bench, sort, bits(settings, ratio), numbers + (ratio * QUESTIONS + sort) * COLUMNS));
     }
     return VIDI_OK;
 }

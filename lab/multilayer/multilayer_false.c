@@ -48,19 +48,11 @@ static int make(bench *bench)
         [CLASSIC] = "", [SEGMENTS] = ",of=segments,scheme=strip", [LAYERED] = LAB_LAYERS_PARAMS};
     for (size_t row = 0; row < ROWS; row++)
         if (more[row])
-            LAB_TRY(lab_multilayer_set(&bench->sets[row], bench->settings, bench->run, kinds[row], "m=%.0f,k=%d%s",
-                                       bits(bench->settings), LAB_LAYERS_K, more[row]));
+            LAB_TRY(lab_set(&bench->sets[row], bench->settings, bench->run, kinds[row], 0, "m=%.0f,k=%d%s",
+                            bits(bench->settings), LAB_LAYERS_K, more[row]));
         else if (kinds[row])
-            LAB_TRY(lab_multilayer_set(&bench->sets[row], bench->settings, bench->run, kinds[row], "multiset=off"));
+            LAB_TRY(lab_set(&bench->sets[row], bench->settings, bench->run, kinds[row], 0, "multiset=off"));
     return VIDI_OK;
-}
-
-static void clear(bench *bench)
-{
-    for (size_t row = 0; row < ROWS; row++)
-        vidi_close(bench->sets[row]);
-    lab_multilayer_tally_free(&bench->tally);
-    lab_multilayer_map_free(&bench->segments);
 }
 
 static int insert(bench *bench, uint64_t first, uint64_t last)
@@ -117,7 +109,7 @@ static int ask(const bench *bench, uint64_t n, double numbers[ROWS])
 
 static int measure_false(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(clear) bench bench = {.settings = settings, .run = run};
+    bench bench = {.settings = settings, .run = run};
     uint64_t before = 0;
     LAB_TRY(make(&bench));
     for (size_t column = 0; column < COLUMNS; column++) {

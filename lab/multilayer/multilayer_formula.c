@@ -86,13 +86,11 @@ static int measure_formula(const lab_settings *settings, uint64_t run, double *n
         shape shape = shape_of(settings, column);
         for (size_t sort = 0; sort < FORMULA; sort++) {
             vidi_set *set;
-            int code = lab_multilayer_set(&set, settings, run, "multilayer",
-                                          "m=%.0f,k=%d,L=%d,layersalt=off,xor=address,scheme=strip", shape.m,
-                                          LAB_LAYERS_K, LAB_LAYERS);
-            if (code == VIDI_OK)
-                code = measure_sort(set, sort, (uint64_t)shape.n, &numbers[sort * FORMULA_COLUMNS + column]);
-            vidi_close(set);
-            LAB_TRY(code);
+            LAB_BLOCK;
+            LAB_TRY(lab_set(&set, settings, run, "multilayer", 0,
+                            "m=%.0f,k=%d,L=%d,layersalt=off,xor=address,scheme=strip", shape.m, LAB_LAYERS_K,
+                            LAB_LAYERS));
+            LAB_TRY(measure_sort(set, sort, (uint64_t)shape.n, &numbers[sort * FORMULA_COLUMNS + column]));
         }
         numbers[FORMULA * FORMULA_COLUMNS + column] = 100 * formula(shape);
     }

@@ -42,24 +42,16 @@ typedef struct bench {
 
 static int make_multilayer(bench *bench)
 {
-    return lab_multilayer_set(&bench->multilayer, bench->settings, bench->run, "multilayer",
-                              "m=%.0f,k=%d" LAB_LAYERS_PARAMS, bits(bench->settings), LAB_LAYERS_K);
+    return lab_set(&bench->multilayer, bench->settings, bench->run, "multilayer", 0, "m=%.0f,k=%d" LAB_LAYERS_PARAMS,
+                   bits(bench->settings), LAB_LAYERS_K);
 }
 
 static int make(bench *bench)
 {
-    LAB_TRY(lab_multilayer_set(&bench->classic, bench->settings, bench->run, "classic", "m=%.0f,k=%d",
-                               bits(bench->settings), LAB_LAYERS_K));
-    LAB_TRY(lab_multilayer_set(&bench->exact, bench->settings, bench->run, "hashset", "hash=sip13"));
+    LAB_TRY(lab_set(&bench->classic, bench->settings, bench->run, "classic", 0, "m=%.0f,k=%d", bits(bench->settings),
+                    LAB_LAYERS_K));
+    LAB_TRY(lab_set(&bench->exact, bench->settings, bench->run, "hashset", 0, "hash=sip13"));
     return make_multilayer(bench);
-}
-
-static void clear(bench *bench)
-{
-    vidi_close(bench->classic);
-    vidi_close(bench->multilayer);
-    vidi_close(bench->exact);
-    lab_multilayer_tally_free(&bench->tally);
 }
 
 static int insert(bench *bench, uint64_t first, uint64_t last)
@@ -113,7 +105,7 @@ static int fill_table(bench *bench, double *numbers)
 
 static int measure_original(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(clear) bench bench = {.settings = settings, .run = run};
+    bench bench = {.settings = settings, .run = run};
     LAB_TRY(make(&bench));
     return fill_table(&bench, numbers);
 }
@@ -191,7 +183,7 @@ static int fill_quarter(vidi_set *set, const lab_settings *settings, double *num
 /* All runs have the same URLs and differ only in their keys. */
 static int measure_quarter(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(clear) bench bench = {.settings = settings, .run = run};
+    bench bench = {.settings = settings, .run = run};
     LAB_TRY(make_multilayer(&bench));
     return fill_quarter(bench.multilayer, settings, numbers);
 }

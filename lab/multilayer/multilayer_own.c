@@ -46,10 +46,9 @@ typedef struct bench {
 static int make(bench *bench)
 {
     double m = bits(bench->settings);
-    LAB_TRY(lab_multilayer_set(&bench->classic, bench->settings, bench->run, "classic", "hash=murmur3,m=%.0f,k=%d", m,
-                               OWN_K));
-    return lab_multilayer_set(&bench->multilayer, bench->settings, bench->run, "multilayer",
-                              "hash=murmur3,m=%.0f,k=%d" LAB_LAYERS_PARAMS, m, OWN_K);
+    LAB_TRY(lab_set(&bench->classic, bench->settings, bench->run, "classic", 0, "hash=murmur3,m=%.0f,k=%d", m, OWN_K));
+    return lab_set(&bench->multilayer, bench->settings, bench->run, "multilayer", 0,
+                   "hash=murmur3,m=%.0f,k=%d" LAB_LAYERS_PARAMS, m, OWN_K);
 }
 
 static int measure(bench *bench, double *numbers)
@@ -82,13 +81,8 @@ static int measure(bench *bench, double *numbers)
 static int measure_own(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench bench = {.settings = settings, .run = run};
-    int code = make(&bench);
-    if (code == VIDI_OK)
-        code = measure(&bench, numbers);
-    vidi_close(bench.classic);
-    vidi_close(bench.multilayer);
-    lab_multilayer_tally_free(&bench.tally);
-    return code;
+    LAB_TRY(make(&bench));
+    return measure(&bench, numbers);
 }
 
 /*

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lab/urls/mix.h"
@@ -90,32 +89,17 @@ void lab_multilayer_program_read_whole(lab_multilayer_program_url *read, uint64_
 
 /* ---- filters ---- */
 
-static int make_array(unsigned char **bits, uint64_t m)
-{
-    *bits = calloc(m / 8 + 1, 1);
-    return *bits ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for an array of %llu bits", (unsigned long long)m);
-}
-
 int lab_multilayer_program_make(lab_multilayer_program *program, uint64_t n)
 {
     *program = (lab_multilayer_program){.m = lab_multilayer_program_bits(n)};
-    LAB_TRY(make_array(&program->classic, program->m));
-    return make_array(&program->last, program->m);
-}
-
-void lab_multilayer_program_free(lab_multilayer_program *program)
-{
-    for (size_t i = 0; i < program->layers; i++)
-        free(program->bits[i]);
-    free(program->classic);
-    free(program->last);
-    *program = (lab_multilayer_program){0};
+    LAB_TRY(LAB_NEW(program->classic, program->m / 8 + 1));
+    return LAB_NEW(program->last, program->m / 8 + 1);
 }
 
 int lab_multilayer_program_grow(lab_multilayer_program *program, size_t layers)
 {
     for (; program->layers < layers; program->layers++)
-        LAB_TRY(make_array(&program->bits[program->layers], program->m));
+        LAB_TRY(LAB_NEW(program->bits[program->layers], program->m / 8 + 1));
     return VIDI_OK;
 }
 
@@ -256,9 +240,7 @@ static void ask(bench *bench, double *numbers)
 static int insert_and_ask(bench *bench, double *numbers)
 {
     bench->half = (bench->rows + 1) / 2;
-    bench->order = malloc(bench->rows * sizeof *bench->order);
-    if (!bench->order)
-        return lab_fail(VIDI_EMEMORY, "no memory for the order of %llu rows", (unsigned long long)bench->rows);
+    LAB_TRY(LAB_NEW(bench->order, bench->rows));
     lab_shuffle(bench->order, bench->rows, bench->settings->seed, bench->run, 1);
     LAB_TRY(insert(bench));
     ask(bench, numbers);
@@ -269,24 +251,19 @@ static int insert_and_ask(bench *bench, double *numbers)
 static int measure_file(bench *bench, const lab_settings *settings, uint64_t run, uint64_t rows, bool homes,
                         double *numbers)
 {
+    LAB_BLOCK;
     memset(bench, 0, sizeof *bench);
     bench->settings = settings;
     bench->run = run;
     bench->rows = rows;
     bench->homes = homes;
-    int code = insert_and_ask(bench, numbers);
-    for (size_t h = 0; h < HALVES; h++) {
-        lab_multilayer_program_free(&bench->programs[h]);
-        lab_multilayer_program_tally_free(&bench->tallies[h]);
-    }
-    free(bench->order);
-    return code;
+    return insert_and_ask(bench, numbers);
 }
 
 static int measure_program(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_release) bench *bench = malloc(sizeof *bench);
-    LAB_TRY(bench ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for the paper's program"));
+    bench *bench;
+    LAB_TRY(LAB_NEW(bench, 1));
     memset(numbers, 0, (size_t)LAB_LAYERS_PROGRAM_SIZES * COLUMNS * sizeof *numbers);
     for (size_t i = 0; i < 2 * LAB_LAYERS_PROGRAM_SIZES; i++)
         LAB_TRY(measure_file(bench, settings, run, lab_multilayer_program_size(settings, i / 2, 1), i % 2,

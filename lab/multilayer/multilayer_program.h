@@ -53,9 +53,8 @@ typedef struct lab_multilayer_program {
     unsigned char *classic, *last, *bits[LAB_LAYERS_PROGRAM_SEGMENTS];
 } lab_multilayer_program;
 
-/* Both filters, for n URLs. Call lab_multilayer_program_free in every case. */
+/* Both filters, for n URLs; they belong to the innermost block (run_memory.h). */
 int lab_multilayer_program_make(lab_multilayer_program *program, uint64_t n);
-void lab_multilayer_program_free(lab_multilayer_program *program);
 
 static inline bool lab_multilayer_program_bit(const unsigned char *bits, uint64_t address)
 {
@@ -92,10 +91,8 @@ typedef struct lab_multilayer_program_tally {
         [LAB_LAYERS_PROGRAM_SEGMENTS]; /* share of set bits in each layer; set by lab_multilayer_program_tally_end */
 } lab_multilayer_program_tally;
 
-/* Call lab_multilayer_program_tally_free in every case. */
 int lab_multilayer_program_tally_add(lab_multilayer_program_tally *tally, const lab_multilayer_program_url *url);
 void lab_multilayer_program_tally_end(lab_multilayer_program_tally *tally);
-void lab_multilayer_program_tally_free(lab_multilayer_program_tally *tally);
 
 /* The probability that a URL is seen, if the addresses of segments that the filter does not know are random. */
 double lab_multilayer_program_expect(const lab_multilayer_program_tally *tally, const lab_multilayer_program_url *url);

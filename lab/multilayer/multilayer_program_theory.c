@@ -89,14 +89,6 @@ void lab_multilayer_program_tally_end(lab_multilayer_program_tally *tally)
             lab_fill_after(LAB_LAYERS_PROGRAM_K * (double)tally->segments[i].used, (double)tally->m).mean;
 }
 
-void lab_multilayer_program_tally_free(lab_multilayer_program_tally *tally)
-{
-    for (size_t i = 0; i < LAB_LAYERS_PROGRAM_SEGMENTS; i++)
-        lab_multilayer_map_free(&tally->segments[i]);
-    lab_multilayer_map_free(&tally->urls);
-    lab_multilayer_map_free(&tally->classes);
-}
-
 /* ---- expectations ---- */
 
 /* What is unknown of a URL: how many segments, and which layer the last of them belongs to. */

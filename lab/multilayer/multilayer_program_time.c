@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "lab/urls/run_urls.h"
 
@@ -24,9 +23,7 @@ static int make_file(file *file, const lab_settings *settings, uint64_t run, siz
 {
     file->rows = lab_multilayer_program_size(settings, size, LAB_LAYERS_PART);
     file->half = (file->rows + 1) / 2;
-    file->order = malloc(file->rows * sizeof *file->order);
-    if (!file->order)
-        return lab_fail(VIDI_EMEMORY, "no memory for the order of %llu rows", (unsigned long long)file->rows);
+    LAB_TRY(LAB_NEW(file->order, file->rows));
     lab_shuffle(file->order, file->rows, settings->seed, run, 1);
     return lab_texts_make(&file->texts, settings, run, 0, file->rows);
 }
@@ -117,15 +114,12 @@ static int time_size(const file *file, double published, double *numbers)
 {
     double scale = published / (double)file->rows * 1e-9;
     lab_multilayer_program program;
-    int code = lab_multilayer_program_make(&program, file->half);
-    if (code == VIDI_OK)
-        code = make_layers(&program, file);
-    for (size_t layered = 0; layered < 2 && code == VIDI_OK; layered++)
+    LAB_TRY(lab_multilayer_program_make(&program, file->half));
+    LAB_TRY(make_layers(&program, file));
+    for (size_t layered = 0; layered < 2; layered++)
         insert(&program, file, layered, &numbers[CLASSIC_INSERT + layered]);
-    for (size_t layered = 0; layered < 2 && code == VIDI_OK; layered++)
-        code = look_up(&program, file, layered, &numbers[CLASSIC_QUERY + layered]);
-    lab_multilayer_program_free(&program);
-    LAB_TRY(code);
+    for (size_t layered = 0; layered < 2; layered++)
+        LAB_TRY(look_up(&program, file, layered, &numbers[CLASSIC_QUERY + layered]));
     for (size_t i = 0; i < INSERT_RATIO; i++)
         numbers[i] *= scale;
     numbers[INSERT_RATIO] = numbers[LAYERED_INSERT] / numbers[CLASSIC_INSERT];
@@ -135,16 +129,13 @@ static int time_size(const file *file, double published, double *numbers)
 
 static int measure_program_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    int code = VIDI_OK;
-    for (size_t size = 0; size < LAB_LAYERS_PROGRAM_SIZES && code == VIDI_OK; size++) {
-        file file = {.rows = 0};
-        code = make_file(&file, settings, run, size);
-        if (code == VIDI_OK)
-            code = time_size(&file, lab_multilayer_program_published_rows(size), numbers + size * COLUMNS);
-        lab_texts_free(&file.texts);
-        free(file.order);
+    for (size_t size = 0; size < LAB_LAYERS_PROGRAM_SIZES; size++) {
+        file file;
+        LAB_BLOCK;
+        LAB_TRY(make_file(&file, settings, run, size));
+        LAB_TRY(time_size(&file, lab_multilayer_program_published_rows(size), numbers + size * COLUMNS));
     }
-    return code;
+    return VIDI_OK;
 }
 
 LAB_STUDY(multilayer_program_time, "multilayer-program-time",

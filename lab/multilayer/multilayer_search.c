@@ -70,8 +70,7 @@ static double mean_of(uint64_t (*search)(const lab_multilayer_pool *, vidi_str),
 static int measure_comparisons(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = lab_multilayer_urls(settings, LAB_LAYERS_PART);
-    LAB_OWN(lab_multilayer_pool_free) lab_multilayer_pool in = {0};
-    LAB_OWN(lab_multilayer_pool_free) lab_multilayer_pool others = {0};
+    lab_multilayer_pool in, others;
     LAB_TRY(lab_multilayer_pool_make(&in, settings, run, (lab_multilayer_choice){0, 1, n, false}));
     LAB_TRY(lab_multilayer_pool_make(&others, settings, run, (lab_multilayer_choice){n, 1, n, false}));
     numbers[LINEAR * COLUMNS + PRESENT] = mean_of(search_linearly, &in, &in, LINEAR_ASKED);

@@ -21,9 +21,9 @@ static int make(vidi_set **set, const lab_settings *settings, uint64_t run, size
 {
     static const char *const kinds[ROWS] = {"list", "sorted", "hashset", "classic", "multilayer"};
     if (row < CLASSIC)
-        return lab_multilayer_set(set, settings, run, kinds[row], "multiset=off");
-    return lab_multilayer_set(set, settings, run, kinds[row], "m=%.0f,k=%d%s", bits(settings), LAB_LAYERS_K,
-                              row == LAYERED ? LAB_LAYERS_PARAMS : "");
+        return lab_set(set, settings, run, kinds[row], 0, "multiset=off");
+    return lab_set(set, settings, run, kinds[row], 0, "m=%.0f,k=%d%s", bits(settings), LAB_LAYERS_K,
+                   row == LAYERED ? LAB_LAYERS_PARAMS : "");
 }
 
 /* A list compares each new URL with all others, so it gets fewer. */
@@ -45,11 +45,9 @@ static int measure_space(const lab_settings *settings, uint64_t run, double *num
 {
     for (size_t row = 0; row < ROWS; row++) {
         vidi_set *set;
-        int code = make(&set, settings, run, row);
-        if (code == VIDI_OK)
-            code = fill(set, settings, run, row, &numbers[row]);
-        vidi_close(set);
-        LAB_TRY(code);
+        LAB_BLOCK;
+        LAB_TRY(make(&set, settings, run, row));
+        LAB_TRY(fill(set, settings, run, row, &numbers[row]));
     }
     return VIDI_OK;
 }

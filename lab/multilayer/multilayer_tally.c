@@ -8,7 +8,6 @@
  * only the XOR layer can tell.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/fnv.h"
@@ -82,20 +81,14 @@ static int grow(lab_multilayer_map *map)
 {
     lab_multilayer_map old = *map;
     map->room = old.room ? 2 * old.room : 256;
-    map->keys = calloc(map->room, sizeof *map->keys);
-    map->counts = calloc(map->room, sizeof *map->counts);
-    if (!map->keys || !map->counts) {
-        lab_multilayer_map_free(map);
-        *map = old;
-        return lab_fail(VIDI_EMEMORY, "no memory to count segments");
-    }
+    LAB_TRY(LAB_NEW(map->keys, map->room));
+    LAB_TRY(LAB_NEW(map->counts, map->room));
     for (uint64_t i = 0; i < old.room; i++)
         if (old.keys[i]) {
             uint64_t at = find(map, old.keys[i]);
             map->keys[at] = old.keys[i];
             map->counts[at] = old.counts[i];
         }
-    lab_multilayer_map_free(&old);
     return VIDI_OK;
 }
 
@@ -118,13 +111,6 @@ uint32_t lab_multilayer_map_count(const lab_multilayer_map *map, uint64_t key)
         return 0;
     uint64_t at = find(map, key ? key : 1);
     return map->keys[at] ? map->counts[at] : 0;
-}
-
-void lab_multilayer_map_free(lab_multilayer_map *map)
-{
-    free(map->keys);
-    free(map->counts);
-    *map = (lab_multilayer_map){0};
 }
 
 /* ---- tallies ---- */
@@ -170,14 +156,6 @@ bool lab_multilayer_tally_has(const lab_multilayer_tally *tally, vidi_str stripp
 {
     cut cut = cut_url(tally, stripped);
     return lab_multilayer_map_count(&tally->urls, cut.all) > 0;
-}
-
-void lab_multilayer_tally_free(lab_multilayer_tally *tally)
-{
-    for (size_t i = 0; i < LAB_LAYERS; i++)
-        lab_multilayer_map_free(&tally->segments[i]);
-    lab_multilayer_map_free(&tally->urls);
-    lab_multilayer_map_free(&tally->classes);
 }
 
 static lab_multilayer_pair pair_of(const lab_multilayer_tally *tally, uint64_t class, double near, double common)

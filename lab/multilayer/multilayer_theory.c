@@ -15,7 +15,6 @@
  * of a URL are common, and the probability is that of one layer, 1 - q^(kn).
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "lab/urls/mix.h"
@@ -101,18 +100,6 @@ void lab_multilayer_judge_expected(const lab_numbers *all, size_t cell, const do
         mean += all->numbers[run * cells + cell] / runs;
     double variance = mean * (1 - mean / asked) + k * k * mean * mean / m;
     lab_entry_count(entry, numbers, (lab_theory){mean, variance, asked}, unit);
-}
-
-int lab_multilayer_set(vidi_set **set, const lab_settings *settings, uint64_t run, const char *kind, const char *params,
-                       ...)
-{
-    char text[256];
-    va_list rest;
-    va_start(rest, params);
-    vsnprintf(text, sizeof text, params, rest);
-    va_end(rest);
-    *set = NULL;
-    return lab_set_make(set, settings, run, kind, text, 0);
 }
 
 int lab_multilayer_ask(const vidi_set *set, vidi_str url, double *count)

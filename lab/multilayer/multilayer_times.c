@@ -17,10 +17,8 @@ int lab_multilayer_pool_make(lab_multilayer_pool *pool, const lab_settings *sett
 {
     char buffer[LAB_URL_ROOM];
     size_t length = 0;
-    *pool = (lab_multilayer_pool){.bytes = malloc(choice.count * LAB_LAYERS_ROOM + 1),
-                                  .urls = calloc(choice.count + 1, sizeof(vidi_str))};
-    if (!pool->bytes || !pool->urls)
-        return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)choice.count);
+    LAB_TRY(LAB_NEW(pool->bytes, choice.count * LAB_LAYERS_ROOM));
+    LAB_TRY(LAB_NEW(pool->urls, choice.count));
     for (uint64_t i = 0; i < choice.count; i++) {
         uint64_t index = choice.first + i * choice.step;
         vidi_str url = lab_multilayer_url(buffer, settings, run, index);
@@ -30,13 +28,6 @@ int lab_multilayer_pool_make(lab_multilayer_pool *pool, const lab_settings *sett
     }
     pool->count = choice.count;
     return VIDI_OK;
-}
-
-void lab_multilayer_pool_free(lab_multilayer_pool *pool)
-{
-    free(pool->bytes);
-    free(pool->urls);
-    *pool = (lab_multilayer_pool){0};
 }
 
 /* ---- figures 4 and 5 ---- */
@@ -58,11 +49,10 @@ static int make_set(vidi_set **set, const lab_settings *settings, uint64_t run, 
     static const char *const more[ROWS] = {
         [CLASSIC] = "", [SEGMENTS] = ",of=segments,scheme=strip", [LAYERED] = LAB_LAYERS_PARAMS};
     if (!more[row])
-        return lab_multilayer_set(set, settings, run, kinds[row], "multiset=off");
-    return lab_multilayer_set(
-        set, settings, run, kinds[row], "m=%.0f,k=%d%s",
-        lab_multilayer_bits((double)lab_multilayer_urls(settings, LAB_LAYERS_PART), LAB_LAYERS_MOST), LAB_LAYERS_K,
-        more[row]);
+        return lab_set(set, settings, run, kinds[row], 0, "multiset=off");
+    return lab_set(set, settings, run, kinds[row], 0, "m=%.0f,k=%d%s",
+                   lab_multilayer_bits((double)lab_multilayer_urls(settings, LAB_LAYERS_PART), LAB_LAYERS_MOST),
+                   LAB_LAYERS_K, more[row]);
 }
 
 /*
@@ -91,21 +81,17 @@ static int measure_kinds(const lab_settings *settings, uint64_t run, double *num
 {
     bool lookups = settings->study == &lab_study_multilayer_query;
     uint64_t n = lab_multilayer_urls(settings, LAB_LAYERS_PART);
-    lab_multilayer_pool in = {0}, others = {0};
-    int code = lab_multilayer_pool_make(&in, settings, run, (lab_multilayer_choice){0, 1, n, false});
-    if (code == VIDI_OK)
-        code = lab_multilayer_pool_make(&others, settings, run,
-                                        (lab_multilayer_choice){n, 1, n < ASKED ? n : ASKED, false});
-    for (size_t row = 0; code == VIDI_OK && row < ROWS; row++) {
+    lab_multilayer_choice some = {n, 1, n < ASKED ? n : ASKED, false};
+    lab_multilayer_pool in, others;
+    LAB_TRY(lab_multilayer_pool_make(&in, settings, run, (lab_multilayer_choice){0, 1, n, false}));
+    LAB_TRY(lab_multilayer_pool_make(&others, settings, run, some));
+    for (size_t row = 0; row < ROWS; row++) {
         vidi_set *set;
-        code = make_set(&set, settings, run, row);
-        if (code == VIDI_OK)
-            code = time_kind(set, row, &in, &others, lookups, settings, numbers + row * COLUMNS);
-        vidi_close(set);
+        LAB_BLOCK;
+        LAB_TRY(make_set(&set, settings, run, row));
+        LAB_TRY(time_kind(set, row, &in, &others, lookups, settings, numbers + row * COLUMNS));
     }
-    lab_multilayer_pool_free(&in);
-    lab_multilayer_pool_free(&others);
-    return code;
+    return VIDI_OK;
 }
 
 /* ---- the original's seconds ---- */
@@ -129,8 +115,8 @@ static uint64_t slower_urls(const lab_settings *settings, size_t size)
 static int make_both(vidi_set *sets[2], const lab_settings *settings, uint64_t run)
 {
     double m = lab_multilayer_bits((double)lab_multilayer_urls(settings, LAB_LAYERS_PART), LAB_LAYERS_LEAST);
-    LAB_TRY(lab_multilayer_set(&sets[0], settings, run, "classic", "m=%.0f,k=%d", m, LAB_LAYERS_K));
-    return lab_multilayer_set(&sets[1], settings, run, "multilayer", "m=%.0f,k=%d" LAB_LAYERS_PARAMS, m, LAB_LAYERS_K);
+    LAB_TRY(lab_set(&sets[0], settings, run, "classic", 0, "m=%.0f,k=%d", m, LAB_LAYERS_K));
+    return lab_set(&sets[1], settings, run, "multilayer", 0, "m=%.0f,k=%d" LAB_LAYERS_PARAMS, m, LAB_LAYERS_K);
 }
 
 /* The two take turns, so that a disturbance affects both. Gives seconds for the original's number of URLs. */
@@ -142,17 +128,15 @@ static int time_both(vidi_set *sets[2], const lab_settings *settings, uint64_t r
     for (size_t size = 0; size < LAB_LAYERS_SIZES; size++, numbers += SLOWER_COLUMNS) {
         uint64_t n = slower_urls(settings, size), step = n / ASKED + 1;
         lab_multilayer_pool asked;
-        int code = lab_multilayer_pool_make(&asked, settings, run, (lab_multilayer_choice){0, step, n / step, true});
-        for (size_t i = 0; code == VIDI_OK && i < 2; i++) {
+        LAB_BLOCK;
+        LAB_TRY(lab_multilayer_pool_make(&asked, settings, run, (lab_multilayer_choice){0, step, n / step, true}));
+        for (size_t i = 0; i < 2; i++) {
             double lookups = 0;
-            code = lab_texts_time_adds(sets[i], in->urls + before, n - before, &adds[i]);
-            if (code == VIDI_OK)
-                code = lab_texts_time_lookups(sets[i], asked.urls, asked.count, &lookups);
+            LAB_TRY(lab_texts_time_adds(sets[i], in->urls + before, n - before, &adds[i]));
+            LAB_TRY(lab_texts_time_lookups(sets[i], asked.urls, asked.count, &lookups));
             numbers[CLASSIC_INSERT + i] = adds[i] / (double)n * lab_multilayer_size(size) * 1e-9;
             numbers[CLASSIC_QUERY + i] = lookups / (double)asked.count * lab_multilayer_size(size) * 1e-9;
         }
-        lab_multilayer_pool_free(&asked);
-        LAB_TRY(code);
         numbers[INSERT_RATIO] = numbers[LAYERED_INSERT] / numbers[CLASSIC_INSERT];
         numbers[QUERY_RATIO] = numbers[LAYERED_QUERY] / numbers[CLASSIC_QUERY];
         before = n;
@@ -160,16 +144,10 @@ static int time_both(vidi_set *sets[2], const lab_settings *settings, uint64_t r
     return VIDI_OK;
 }
 
-static void close_both(vidi_set *(*sets)[2])
-{
-    vidi_close((*sets)[0]);
-    vidi_close((*sets)[1]);
-}
-
 static int measure_slower(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(close_both) vidi_set *sets[2] = {NULL, NULL};
-    LAB_OWN(lab_multilayer_pool_free) lab_multilayer_pool in = {0};
+    vidi_set *sets[2];
+    lab_multilayer_pool in;
     LAB_TRY(lab_multilayer_pool_make(
         &in, settings, run, (lab_multilayer_choice){0, 1, slower_urls(settings, LAB_LAYERS_SIZES - 1), false}));
     LAB_TRY(make_both(sets, settings, run));

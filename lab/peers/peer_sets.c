@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/urls/mix.h"
 #include "lab/peers/peers.h"
 #include "lib/inside/inside.h"
@@ -210,7 +211,8 @@ int64_t lab_peer_has(lab_peer *peer, const vidi_digest *keys, size_t count)
 int lab_peer_hash_urls(vidi_digest *hashes, const lab_settings *settings, uint64_t run, uint64_t first, uint64_t count)
 {
     unsigned char key[VIDI_KEY_BYTES];
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_texts texts;
+    LAB_BLOCK;
     lab_key(key, settings->seed, run);
     LAB_TRY(lab_texts_make(&texts, settings, run, first, count));
     return vidi__inside_hash("sip13", key, (vidi_str){"", 0}, texts.urls, count, hashes);

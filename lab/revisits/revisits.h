@@ -78,10 +78,9 @@ typedef struct lab_revisits_world {
     uint8_t *times; /* [place]: in how many crawls the page was missed, if no page was replaced */
 } lab_revisits_world;
 
-/* A world for up to `replaced` new pages each time. Call lab_revisits_world_free in every case. */
+/* A world for up to `replaced` new pages each time, for the innermost block (run_memory.h). */
 int lab_revisits_world_make(lab_revisits_world *world, const lab_settings *settings, uint64_t run, uint64_t pages,
                             uint64_t replaced);
-void lab_revisits_world_free(lab_revisits_world *world);
 
 /* Makes the crawls. After each, `after` gets the number of crawls so far and of the pages that the last one missed. */
 typedef void lab_after_crawl(const lab_revisits_world *world, unsigned crawls, double missed, void *context);

@@ -83,7 +83,7 @@ static int peak_of(way way, const lab_texts *texts, const lab_settings *settings
 
 static int measure_bytes(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_texts texts;
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, lab_urls_part(settings, PART, 1)));
     for (unsigned way = 0; way < WAYS; way++)
         LAB_TRY(peak_of((enum way)way, &texts, settings, run, &numbers[way]));

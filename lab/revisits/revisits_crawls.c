@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/revisits/revisits.h"
 
 double lab_revisits_bits(const lab_revisits *revisits)
@@ -27,27 +28,13 @@ int lab_revisits_world_make(lab_revisits_world *world, const lab_settings *setti
                             uint64_t replaced)
 {
     *world = (lab_revisits_world){.settings = settings, .run = run};
-    world->pages = malloc(pages * sizeof *world->pages);
-    world->order = malloc(pages * sizeof *world->order);
-    world->queue = malloc(pages * sizeof *world->queue);
-    world->verdicts = malloc(pages);
-    world->lost = malloc(pages);
-    world->times = malloc(pages);
-    if (!world->pages || !world->order || !world->queue || !world->verdicts || !world->lost || !world->times)
-        return lab_fail(VIDI_EMEMORY, "no memory for crawls of %llu pages", (unsigned long long)pages);
+    LAB_TRY(LAB_NEW(world->pages, pages));
+    LAB_TRY(LAB_NEW(world->order, pages));
+    LAB_TRY(LAB_NEW(world->queue, pages));
+    LAB_TRY(LAB_NEW(world->verdicts, pages));
+    LAB_TRY(LAB_NEW(world->lost, pages));
+    LAB_TRY(LAB_NEW(world->times, pages));
     return lab_texts_make(&world->texts, settings, run, 0, pages + (LAB_REVISITS_MOST - 1) * replaced);
-}
-
-void lab_revisits_world_free(lab_revisits_world *world)
-{
-    lab_texts_free(&world->texts);
-    free(world->pages);
-    free(world->order);
-    free(world->queue);
-    free(world->verdicts);
-    free(world->lost);
-    free(world->times);
-    memset(world, 0, sizeof *world);
 }
 
 /* ---- one crawl ---- */

@@ -54,7 +54,7 @@ static void add_up(const lab_revisits_world *world, unsigned crawls, double miss
 
 static int measure_churn(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_revisits_world_free) lab_revisits_world world = {0};
+    lab_revisits_world world;
     lab_revisits revisits = revisits_of(settings, 0, *(const double *)settings->study->with, usual_bits);
     LAB_TRY(lab_revisits_world_make(&world, settings, run, revisits.pages, revisits.replaced));
     for (size_t i = 0; i < POLICIES; i++) {
@@ -68,7 +68,7 @@ static int measure_churn(const lab_settings *settings, uint64_t run, double *num
 static int measure_bits(const lab_settings *settings, uint64_t run, double *numbers)
 {
     double bits = *(const double *)settings->study->with;
-    LAB_OWN(lab_revisits_world_free) lab_revisits_world world = {0};
+    lab_revisits_world world;
     lab_revisits most = revisits_of(settings, 0, churns[CHURNS - 1], bits);
     LAB_TRY(lab_revisits_world_make(&world, settings, run, most.pages, most.replaced));
     for (size_t i = 0; i < POLICIES; i++)

@@ -67,7 +67,7 @@ static void count(const lab_revisits_world *world, unsigned crawls, double misse
 static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bool half = settings->study == &lab_study_revisits_half;
-    LAB_OWN(lab_revisits_world_free) lab_revisits_world world = {0};
+    lab_revisits_world world;
     lab_revisits revisits = revisits_of(settings, 0);
     LAB_TRY(lab_revisits_world_make(&world, settings, run, revisits.pages, 0));
     for (size_t i = 0; i < POLICIES; i++) {

@@ -57,12 +57,11 @@ typedef enum lab_deed {
 } lab_deed;
 
 /*
- * Filters of the same run share their salts: one with fewer functions has the first ones. Call lab_timed_free in every
- * case; NULL is fine.
+ * Filters of the same run share their salts: one with fewer functions has the first ones. They belong to the innermost
+ * block (run_memory.h).
  */
 int lab_timed_make(lab_timed **made, const lab_settings *settings, uint64_t run, unsigned members, unsigned k,
                    double multiplier, uint64_t urls);
-void lab_timed_free(lab_timed *timed);
 
 /* Adds or looks up each URL; returns how many all members have seen. */
 uint64_t lab_timed_do(lab_timed *timed, lab_deed deed, const vidi_str *urls, uint64_t count);

@@ -106,17 +106,14 @@ static int pace_of_hashset(const lab_texts *texts, uint64_t n, const lab_setting
 static int pace_of_filter(const lab_texts *texts, uint64_t n, const lab_settings *settings, uint64_t run, pace *pace)
 {
     lab_timed *filter;
-    int code = lab_timed_make(&filter, settings, run, 1, LAB_COST_K_LEAST, 2.0, n);
-    if (code == VIDI_OK) {
-        uint64_t start = lab_thread_time();
-        lab_timed_do(filter, LAB_ADD, texts->urls, n);
-        uint64_t between = lab_thread_time();
-        lab_timed_do(filter, LAB_ASK_EAGER, texts->urls + n, n);
-        uint64_t end = lab_thread_time();
-        *pace = (struct pace){(double)(between - start) / (double)n, (double)(end - between) / (double)n};
-    }
-    lab_timed_free(filter);
-    return code;
+    LAB_TRY(lab_timed_make(&filter, settings, run, 1, LAB_COST_K_LEAST, 2.0, n));
+    uint64_t start = lab_thread_time();
+    lab_timed_do(filter, LAB_ADD, texts->urls, n);
+    uint64_t between = lab_thread_time();
+    lab_timed_do(filter, LAB_ASK_EAGER, texts->urls + n, n);
+    uint64_t end = lab_thread_time();
+    *pace = (struct pace){(double)(between - start) / (double)n, (double)(end - between) / (double)n};
+    return VIDI_OK;
 }
 
 /* What each of the two tables needs: the filter and the collections. */
@@ -128,7 +125,7 @@ typedef struct paces {
 static int take_paces(const lab_settings *settings, uint64_t run, paces *paces)
 {
     uint64_t n = lab_urls_part(settings, PART, 1);
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_texts texts;
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * n));
     LAB_TRY(pace_of_appends(&texts, n, &paces->append));
     LAB_TRY(pace_of_list(&texts, n, settings, run, &paces->list));

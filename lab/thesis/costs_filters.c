@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/thesis/costs.h"
 #include "lib/inside/inside.h"
 
@@ -33,35 +34,31 @@ struct lab_timed {
     vidi__inside_bloom *member[LAB_MEMBERS_MAX];
 };
 
+static void free_member(void *member)
+{
+    vidi__inside_bloom_free(member);
+}
+
 static int make_member(lab_timed *timed, unsigned index, const vidi__inside_seed *seed, uint64_t m)
 {
     char params[80];
     vidi__inside_seed own = vidi__inside_member_seed(seed, index + 1, LAB_MEMBERS_MAX);
     snprintf(params, sizeof params, "hash=jenkins,mode=salted,m=%llu,k=%u", (unsigned long long)m, timed->k);
-    return vidi__inside_bloom_make(&timed->member[index], params, 0, &own);
+    LAB_TRY(vidi__inside_bloom_make(&timed->member[index], params, 0, &own));
+    return lab_own(timed->member[index], free_member);
 }
 
 int lab_timed_make(lab_timed **made, const lab_settings *settings, uint64_t run, unsigned members, unsigned k,
                    double multiplier, uint64_t urls)
 {
     vidi__inside_seed seed = {.turn = 0};
-    lab_timed *timed = *made = calloc(1, sizeof *timed);
-    if (!timed)
-        return lab_fail(VIDI_EMEMORY, "no memory for a filter");
+    LAB_TRY(LAB_NEW(*made, 1));
+    lab_timed *timed = *made;
     timed->k = k;
     lab_key(seed.key, settings->seed, run);
     for (; timed->members < members; timed->members++)
         LAB_TRY(make_member(timed, timed->members, &seed, (uint64_t)lab_bits((double)urls, k, multiplier)));
     return VIDI_OK;
-}
-
-void lab_timed_free(lab_timed *timed)
-{
-    if (!timed)
-        return;
-    for (unsigned i = 0; i < LAB_MEMBERS_MAX; i++)
-        vidi__inside_bloom_free(timed->member[i]);
-    free(timed);
 }
 
 static bool add(lab_timed *timed, vidi_str url)

@@ -43,17 +43,11 @@ static void take_times(lab_timed *const *filters, const lab_texts *texts, double
         numbers[i] = (double)times[i] / fmax(1, (double)times[i % DEEDS]);
 }
 
-static void free_filters(lab_timed *(*filters)[MEMBERS])
-{
-    for (unsigned i = 0; i < MEMBERS; i++)
-        lab_timed_free((*filters)[i]);
-}
-
 static int measure_time_members(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = lab_urls_part(settings, PART, URLS_LEAST);
-    LAB_OWN(free_filters) lab_timed *filters[MEMBERS] = {NULL, NULL, NULL};
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_timed *filters[MEMBERS];
+    lab_texts texts;
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * n));
     for (unsigned i = 0; i < MEMBERS; i++)
         LAB_TRY(lab_timed_make(&filters[i], settings, run, i + 1, LAB_COST_K_LEAST, MULTIPLIER, n));

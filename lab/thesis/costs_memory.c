@@ -112,15 +112,11 @@ static int kilobytes_of_urls(const lab_settings *settings, uint64_t run, const c
 {
     char url[LAB_URL_ROOM];
     vidi_stats stats = {.size = sizeof stats};
-    vidi_set *set;
-    int code = lab_set_make(&set, settings, run, kind, NULL, count);
-    for (uint64_t i = 0; i < count && code >= 0; i++)
-        code = vidi_add(set, lab_url_text(url, settings, run, i));
-    if (code >= 0)
-        code = vidi_stat(set, &stats);
-    vidi_close(set);
-    if (code < 0)
-        return code;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
+    LAB_TRY(lab_set_make(&set, settings, run, kind, NULL, count));
+    for (uint64_t i = 0; i < count; i++)
+        LAB_TRY(vidi_add(set, lab_url_text(url, settings, run, i)));
+    LAB_TRY(vidi_stat(set, &stats));
     *kilobytes = (double)stats.bytes / KILOBYTE * LAB_COST_URLS / (double)count;
     return VIDI_OK;
 }

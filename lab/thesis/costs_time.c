@@ -38,13 +38,6 @@ static int make_table(table *made, const lab_settings *settings, uint64_t run, u
     return VIDI_OK;
 }
 
-static void free_table(table *made)
-{
-    for (unsigned cell = 0; cell < CELLS; cell++)
-        lab_timed_free(made->filters[cell]);
-    lab_texts_free(&made->texts);
-}
-
 static void take_times(table *table, lab_deed deed, double *numbers)
 {
     const vidi_str *urls = table->texts.urls + (deed == LAB_ADD ? 0 : table->n);
@@ -72,8 +65,7 @@ typedef struct way {
 static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     const way *way = settings->study->with;
-    LAB_OWN(free_table) table table = {0};
-    memset(&table, 0, sizeof table);
+    table table;
     LAB_TRY(make_table(&table, settings, run, way->members));
     take_times(&table, way->deed, numbers);
     return VIDI_OK;

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/thesis/further.h"
 
 enum { K = 3, CRAWLS = 3, ORDERS = 2, COLUMNS = 4, PART = 4, PIECES = 4096 };
@@ -33,22 +34,10 @@ typedef struct desk {
 static int desk_make(desk *desk, const lab_settings *settings, uint64_t run, uint64_t n)
 {
     LAB_TRY(lab_texts_make(&desk->texts, settings, run, 0, n));
-    desk->order = calloc(n + 1, sizeof *desk->order);
-    desk->shuffled = calloc(n + 1, sizeof *desk->shuffled);
-    desk->hits = calloc(n + 1, 1);
-    desk->shuffled_hits = calloc(n + 1, 1);
-    if (!desk->order || !desk->shuffled || !desk->hits || !desk->shuffled_hits)
-        return lab_fail(VIDI_EMEMORY, "no memory for %llu answers", (unsigned long long)n);
-    return VIDI_OK;
-}
-
-static void desk_free(desk *desk)
-{
-    lab_texts_free(&desk->texts);
-    free(desk->order);
-    free(desk->shuffled);
-    free(desk->hits);
-    free(desk->shuffled_hits);
+    LAB_TRY(LAB_NEW(desk->order, n));
+    LAB_TRY(LAB_NEW(desk->shuffled, n));
+    LAB_TRY(LAB_NEW(desk->hits, n));
+    return LAB_NEW(desk->shuffled_hits, n);
 }
 
 /* A URL that every crawl so far has seen has one hit from each; the other URLs no longer matter. */
@@ -95,7 +84,7 @@ static uint64_t last_tenth(uint64_t n)
 static int measure_order(const lab_settings *settings, uint64_t run, bool shuffled, double *numbers)
 {
     uint64_t n = lab_further_urls(settings, PART);
-    LAB_OWN(desk_free) desk desk = {.order = NULL};
+    desk desk;
     LAB_OWN(lab_close) vidi_set *set = NULL;
     LAB_TRY(desk_make(&desk, settings, run, n));
     LAB_TRY(lab_set_make(&set, settings, run, "classic", "k=3,M=2.0,mode=salted,hash=jenkins", n));

@@ -46,19 +46,15 @@ static int measure_equal(const lab_settings *settings, uint64_t run, double *num
 {
     lab_texts texts;
     uint64_t n = lab_further_urls(settings, PART);
-    int64_t code = lab_texts_make(&texts, settings, run, 0, 2 * n);
-    for (size_t i = 0; i < SHAPES && code >= 0; i++) {
-        vidi_set *set;
-        code = make(&set, &shapes[i], false, settings, run, n);
-        if (code >= 0)
-            code = lab_texts_add(set, texts.urls, n, NULL);
-        if (code >= 0)
-            code = lab_texts_ask(set, texts.urls + n, n, NULL);
-        numbers[i] = (double)code;
-        vidi_close(set);
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * n));
+    for (size_t i = 0; i < SHAPES; i++) {
+        LAB_OWN(lab_close) vidi_set *set = NULL;
+        LAB_TRY(make(&set, &shapes[i], false, settings, run, n));
+        LAB_TRY((int)lab_texts_add(set, texts.urls, n, NULL));
+        numbers[i] = (double)lab_texts_ask(set, texts.urls + n, n, NULL);
+        LAB_TRY((int)numbers[i]);
     }
-    lab_texts_free(&texts);
-    return code < 0 ? (int)code : VIDI_OK;
+    return VIDI_OK;
 }
 
 static void judge_equal(const lab_cell *cell, lab_entry *entry)
@@ -94,7 +90,7 @@ static int time_deeds(vidi_set *set, const lab_texts *texts, double *numbers)
 
 static int measure_equal_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_texts texts;
     uint64_t n = lab_further_urls(settings, TIME_PART);
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * n));
     for (size_t i = 0; i < SHAPES * WAYS; i++) {

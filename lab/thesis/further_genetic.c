@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/urls/mix.h"
 #include "lab/thesis/further.h"
 #include "lab/thesis/genetic.h"
@@ -73,11 +74,9 @@ static int trial_make(trial *trial, const lab_settings *settings, uint64_t run)
     uint64_t read = n * READ_MOST * 2 < 2 * settings->urls ? n * READ_MOST * 2 : 2 * settings->urls;
     lab_breeding breeding = {.population = POPULATION, .generations = GENERATIONS, .k = K};
     *trial = (struct trial){.n = n, .start = lab_mix(lab_run_start(settings->seed, run) + 7)};
-    trial->site = calloc(sites, sizeof *trial->site);
-    trial->values = calloc(K * n, sizeof *trial->values);
-    trial->hashes = calloc(n, sizeof *trial->hashes);
-    if (!trial->site || !trial->values || !trial->hashes)
-        return lab_fail(VIDI_EMEMORY, "no memory for a site of %llu URLs", (unsigned long long)sites);
+    LAB_TRY(LAB_NEW(trial->site, sites));
+    LAB_TRY(LAB_NEW(trial->values, K * n));
+    LAB_TRY(LAB_NEW(trial->hashes, n));
     LAB_TRY(lab_texts_make(&trial->texts, settings, run, 0, read < sites ? sites : read));
     LAB_TRY(lab_site_choose(&trial->texts, sites, trial->site));
     LAB_TRY(lab_words_make(&trial->words, trial->site, n));
@@ -87,24 +86,15 @@ static int trial_make(trial *trial, const lab_settings *settings, uint64_t run)
     return lab_breed(&trial->bred, &breeding, &trial->words, bits_for(n));
 }
 
-static void trial_free(trial *trial)
-{
-    lab_texts_free(&trial->texts);
-    lab_words_free(&trial->words);
-    free(trial->site);
-    free(trial->values);
-    free(trial->hashes);
-}
-
 /* The pages of a crawl that a program loses, or an error. */
 static int64_t program_loses(trial *trial, const lab_program *program, unsigned crawl)
 {
     lab_words words;
-    int code = lab_words_make(&words, trial->site + crawl * trial->n, trial->n);
-    for (unsigned i = 0; i < K && code == VIDI_OK; i++)
+    LAB_BLOCK;
+    LAB_TRY(lab_words_make(&words, trial->site + crawl * trial->n, trial->n));
+    for (unsigned i = 0; i < K; i++)
         lab_program_values(program, salt_of(trial, crawl, i), &words, trial->values + i * trial->n);
-    lab_words_free(&words);
-    return code < 0 ? code : lab_lost(trial->values, trial->n, K, bits_for(trial->n));
+    return lab_lost(trial->values, trial->n, K, bits_for(trial->n));
 }
 
 /* The same for a hash function of the library, with the salt before the URL. Places follow from the upper bits. */
@@ -144,7 +134,7 @@ static int row_loses(trial *trial, size_t row, unsigned crawl, double *lost)
 
 static int measure_genetic(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(trial_free) trial trial = {0};
+    trial trial;
     LAB_TRY(trial_make(&trial, settings, run));
     for (size_t row = 0; row < PROGRAMS + FUNCTIONS; row++) {
         numbers[row * COLUMNS] = numbers[row * COLUMNS + 1] = 0;
@@ -182,17 +172,13 @@ static void judge_genetic(const lab_cell *cell, lab_entry *entry)
 static int time_program(trial *trial, const lab_program *program, double *nanoseconds)
 {
     lab_words words;
-    uint64_t start = lab_thread_time();
-    int code = lab_words_make(&words, trial->site, trial->n * (CRAWLS + 1)); /* part of the work */
-    uint64_t *values = calloc(words.count, sizeof *values);
-    if (code == VIDI_OK && !values)
-        code = lab_fail(VIDI_EMEMORY, "no memory for %zu values", words.count);
-    if (code == VIDI_OK)
-        lab_program_values(program, trial->start, &words, values);
+    uint64_t start = lab_thread_time(), *values;
+    LAB_BLOCK;
+    LAB_TRY(lab_words_make(&words, trial->site, trial->n * (CRAWLS + 1))); /* part of the work */
+    LAB_TRY(LAB_NEW(values, words.count));
+    lab_program_values(program, trial->start, &words, values);
     *nanoseconds = (double)(lab_thread_time() - start) / (double)(trial->n * (CRAWLS + 1));
-    lab_words_free(&words);
-    free(values);
-    return code;
+    return VIDI_OK;
 }
 
 static int time_function(trial *trial, const char *name, double *nanoseconds)
@@ -204,9 +190,9 @@ static int time_function(trial *trial, const char *name, double *nanoseconds)
     if (!vidi__inside_hash_bits((vidi_str){name, strlen(name)}))
         return VIDI_OK;
     uint64_t start = lab_thread_time();
-    LAB_OWN(lab_release) vidi_digest *hashes = calloc(count, sizeof *hashes);
-    if (!hashes)
-        return lab_fail(VIDI_EMEMORY, "no memory for %zu values", count);
+    vidi_digest *hashes;
+    LAB_BLOCK;
+    LAB_TRY(LAB_NEW(hashes, count));
     LAB_TRY(vidi__inside_hash(name, key, no_salt, trial->site, count, hashes));
     *nanoseconds = (double)(lab_thread_time() - start) / (double)count;
     return VIDI_OK;
@@ -216,7 +202,7 @@ static int time_function(trial *trial, const char *name, double *nanoseconds)
 static int measure_genetic_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
     enum { TRIES = 7 };
-    LAB_OWN(trial_free) trial trial = {0};
+    trial trial;
     LAB_TRY(trial_make(&trial, settings, run));
     for (size_t row = 0; row < PROGRAMS + FUNCTIONS; row++)
         numbers[row] = INFINITY;

@@ -104,7 +104,7 @@ static int measure_count(const lab_settings *settings, uint64_t run, unsigned co
 
 static int measure_processes(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_texts texts;
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * lab_further_urls(settings, PART)));
     for (size_t i = 0; i < COUNTS; i++)
         LAB_TRY(measure_count(settings, run, counts[i], &texts, numbers + COLUMNS * i));
@@ -155,7 +155,6 @@ static int measure_costs(const lab_settings *settings, uint64_t run, cost costs[
         int ended = pair_free(pair);
         code = code < 0 ? code : ended;
     }
-    lab_texts_free(&texts);
     return code;
 }
 

@@ -73,7 +73,7 @@ static int crawl(vidi_set *set, const lab_texts *texts, double *numbers)
 
 static int measure_revisit(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_texts texts;
     uint64_t n = lab_further_urls(settings, PART);
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * n));
     for (size_t i = 0; i < PLANS; i++) {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/judge/stage_theory.h"
 #include "lab/thesis/further.h"
 
@@ -84,17 +85,17 @@ static int measure_setup(const setup *setup, const lab_settings *settings, uint6
                          double *numbers)
 {
     uint64_t n = texts->count / 2;
+    unsigned char *hits;
+    LAB_BLOCK;
     LAB_OWN(lab_close) vidi_set *set = NULL;
     LAB_TRY(make(&set, setup, settings, run, n));
-    LAB_OWN(lab_release) unsigned char *hits = calloc(n + 1, 1);
-    LAB_TRY(hits ? crawl_twice(set, capacity_of(setup, n), texts, hits, numbers)
-                 : lab_fail(VIDI_EMEMORY, "no memory for %llu answers", (unsigned long long)n));
-    return VIDI_OK;
+    LAB_TRY(LAB_NEW(hits, n));
+    return crawl_twice(set, capacity_of(setup, n), texts, hits, numbers);
 }
 
 static int measure_scalable(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_texts texts;
     uint64_t n = lab_further_urls(settings, PART);
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * n));
     for (size_t i = 0; i < SETUPS; i++)
@@ -118,7 +119,7 @@ static int measure_memory(const setup *setup, const lab_settings *settings, uint
 
 static int measure_scalable_memory(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_texts texts;
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, lab_further_urls(settings, PART)));
     for (size_t i = 0; i < SETUPS; i++)
         LAB_TRY(measure_memory(&setups[i], settings, run, &texts, &numbers[i]));

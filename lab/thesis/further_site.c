@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/thesis/further.h"
 
 enum { FEW = 4000 };
@@ -64,23 +65,20 @@ static size_t find_groups(const hosted *all, size_t count, group *groups)
 
 int lab_site_choose(const lab_texts *texts, uint64_t wanted, vidi_str *site)
 {
-    hosted *all = calloc(texts->count + 1, sizeof *all);
-    group *groups = calloc(texts->count + 1, sizeof *groups);
+    hosted *all;
+    group *groups;
     uint64_t taken = 0;
-    for (uint64_t i = 0; all && i < texts->count; i++)
+    LAB_BLOCK;
+    LAB_TRY(LAB_NEW(all, texts->count));
+    LAB_TRY(LAB_NEW(groups, texts->count));
+    for (uint64_t i = 0; i < texts->count; i++)
         all[i] = (hosted){host_of(texts->urls[i]), i};
-    if (all && groups) {
-        qsort(all, texts->count, sizeof *all, by_host);
-        size_t found = find_groups(all, texts->count, groups);
-        for (size_t i = 0; i < found && taken < wanted; i++)
-            for (size_t j = 0; j < groups[i].count && taken < wanted; j++)
-                site[taken++] = texts->urls[all[groups[i].first + j].index];
-    }
-    free(all);
-    free(groups);
+    qsort(all, texts->count, sizeof *all, by_host);
+    size_t found = find_groups(all, texts->count, groups);
+    for (size_t i = 0; i < found && taken < wanted; i++)
+        for (size_t j = 0; j < groups[i].count && taken < wanted; j++)
+            site[taken++] = texts->urls[all[groups[i].first + j].index];
     if (taken == wanted)
         return VIDI_OK;
-    return wanted > texts->count
-               ? lab_fail(VIDI_EARGUMENT, "there are fewer than %llu URLs to choose from", (unsigned long long)wanted)
-               : lab_fail(VIDI_EMEMORY, "no memory for a site of %llu URLs", (unsigned long long)wanted);
+    return lab_fail(VIDI_EARGUMENT, "there are fewer than %llu URLs to choose from", (unsigned long long)wanted);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/urls/mix.h"
 
 enum { CONTEST = 3, KEPT = 2, STEPS_LEAST = 2, STEPS_FIRST = 4, STEPS_SPREAD = 4 };
@@ -198,14 +199,10 @@ int lab_breed(lab_bred *bred, const lab_breeding *breeding, lab_words *words, ui
 {
     farm farm = {.breeding = breeding, .words = words, .m = m, .state = breeding->start};
     size_t population = breeding->population < KEPT ? KEPT : breeding->population;
-    farm.values = calloc(breeding->k * words->count + 1, sizeof *farm.values);
-    farm.now = calloc(population, sizeof *farm.now);
-    farm.next = calloc(population, sizeof *farm.next);
+    LAB_BLOCK;
     memset(bred, 0, sizeof *bred);
-    int code = farm.values && farm.now && farm.next ? breed(&farm, bred)
-                                                    : lab_fail(VIDI_EMEMORY, "no memory for %zu programs", population);
-    free(farm.values);
-    free(farm.now);
-    free(farm.next);
-    return code;
+    LAB_TRY(LAB_NEW(farm.values, breeding->k * words->count));
+    LAB_TRY(LAB_NEW(farm.now, population));
+    LAB_TRY(LAB_NEW(farm.next, population));
+    return breed(&farm, bred);
 }

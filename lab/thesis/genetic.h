@@ -44,7 +44,7 @@ uint64_t lab_program_value(const lab_program *program, uint64_t salt, vidi_str u
 
 /*
  * URLs as words of 8 bytes. URLs with the same number of words are stored together, word by word, so that a step runs
- * for many URLs at once. Call lab_words_free in every case.
+ * for many URLs at once. They belong to the innermost block (run_memory.h).
  */
 typedef struct lab_words {
     size_t count;
@@ -56,7 +56,6 @@ typedef struct lab_words {
 } lab_words;
 
 int lab_words_make(lab_words *words, const vidi_str *urls, size_t count);
-void lab_words_free(lab_words *words);
 
 /* The hash values of all URLs, in their original order. */
 void lab_program_values(const lab_program *program, uint64_t salt, lab_words *words, uint64_t *values);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/thesis/genetic.h"
 
 static uint64_t rotate(uint64_t value, unsigned shift)
@@ -100,15 +101,12 @@ static int make_room(lab_words *words, const vidi_str *urls, size_t count)
         all += words_of(urls[i]);
         words->most = words_of(urls[i]) > words->most ? words_of(urls[i]) : words->most;
     }
-    words->index = calloc(count + 1, sizeof *words->index);
-    words->starts = calloc(words->most + 2, sizeof *words->starts);
-    words->columns = calloc(words->most + 2, sizeof *words->columns);
-    words->words = calloc(all + 1, sizeof *words->words);
-    words->lengths = calloc(count + 1, sizeof *words->lengths);
-    words->states = calloc(count + 1, sizeof *words->states);
-    if (!words->index || !words->starts || !words->columns || !words->words || !words->lengths || !words->states)
-        return lab_fail(VIDI_EMEMORY, "no memory for %zu URLs", count);
-    return VIDI_OK;
+    LAB_TRY(LAB_NEW(words->index, count));
+    LAB_TRY(LAB_NEW(words->starts, words->most + 2));
+    LAB_TRY(LAB_NEW(words->columns, words->most + 2));
+    LAB_TRY(LAB_NEW(words->words, all));
+    LAB_TRY(LAB_NEW(words->lengths, count));
+    return LAB_NEW(words->states, count);
 }
 
 /* Fills in starts and columns. Placing URLs advances the starts, which are restored at the end. */
@@ -143,17 +141,6 @@ int lab_words_make(lab_words *words, const vidi_str *urls, size_t count)
         }
     }
     return VIDI_OK;
-}
-
-void lab_words_free(lab_words *words)
-{
-    free(words->index);
-    free(words->starts);
-    free(words->columns);
-    free(words->words);
-    free(words->lengths);
-    free(words->states);
-    memset(words, 0, sizeof *words);
 }
 
 void lab_program_values(const lab_program *program, uint64_t salt, lab_words *words, uint64_t *values)

@@ -102,7 +102,7 @@ static int measure_place(const lab_texts *texts, const lab_settings *settings, u
 
 static int measure_salt(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_texts_free) lab_texts texts = {0};
+    lab_texts texts;
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * lab_urls_part(settings, PART, 1)));
     memset(numbers, 0, FUNCTIONS * SIZES * PLACES * sizeof *numbers);
     for (unsigned i = 0; i < FUNCTIONS * PLACES; i++)

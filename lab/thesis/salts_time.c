@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/thesis/salts.h"
 #include "lab/urls/mix.h"
 #include "lab/urls/run_urls.h"
@@ -63,22 +64,18 @@ static int take_times(const lab_settings *settings, uint64_t run, time_cell *wor
     uint64_t n = lab_urls_part(settings, PART, URLS_LEAST), start = lab_mix(lab_run_start(settings->seed, run) + 5);
     desk desk = {.values = NULL};
     lab_texts texts;
-    int code = lab_texts_make(&texts, settings, run, 0, n);
-    desk.values = calloc(n / TURNS + 1, sizeof *desk.values);
-    if (code == VIDI_OK && !desk.values)
-        code = lab_fail(VIDI_EMEMORY, "no memory for %llu hash values", (unsigned long long)n);
+    LAB_TRY(lab_texts_make(&texts, settings, run, 0, n));
+    LAB_TRY(LAB_NEW(desk.values, n / TURNS + 1));
     lab_key(desk.key, settings->seed, run);
     for (unsigned i = 0; i < sizeof desk.salts; i++)
         desk.salts[i / LAB_SALT_BYTES][i % LAB_SALT_BYTES] = (unsigned char)lab_mix(start + i);
     memset(numbers, 0, cells * sizeof *numbers);
-    for (unsigned i = 0; i < TURNS * cells && code == VIDI_OK; i++) {
+    for (unsigned i = 0; i < TURNS * cells; i++) {
         uint64_t first = n * (i / cells) / TURNS, last = n * (i / cells + 1) / TURNS, before = lab_thread_time();
-        code = work(&desk, i % cells, texts.urls + first, last - first);
+        LAB_TRY(work(&desk, i % cells, texts.urls + first, last - first));
         numbers[i % cells] += (double)(lab_thread_time() - before) / (double)n;
     }
-    lab_texts_free(&texts);
-    free(desk.values);
-    return code;
+    return VIDI_OK;
 }
 
 static int measure_hash_time(const lab_settings *settings, uint64_t run, double *numbers)

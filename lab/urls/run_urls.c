@@ -2,16 +2,11 @@
 #include "lab/urls/run_urls.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/engine/study.h"
 
 enum { BATCH = 256 };
-
-static int no_room(const lab_texts *texts)
-{
-    return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)texts->count);
-}
 
 /* The buffer may move while it grows, so lab_texts_make fills in the addresses at the end. */
 static int make_bytes(lab_texts *texts, const lab_settings *settings, uint64_t run, uint64_t first)
@@ -22,7 +17,7 @@ static int make_bytes(lab_texts *texts, const lab_settings *settings, uint64_t r
             room += room / 2 + (1 << 16);
             char *bytes = realloc(texts->bytes, room);
             if (!bytes)
-                return no_room(texts);
+                return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)texts->count);
             texts->bytes = bytes;
         }
         texts->urls[i].len = lab_url(texts->bytes + used, settings, run, first + i);
@@ -33,23 +28,17 @@ static int make_bytes(lab_texts *texts, const lab_settings *settings, uint64_t r
 
 int lab_texts_make(lab_texts *texts, const lab_settings *settings, uint64_t run, uint64_t first, uint64_t count)
 {
-    *texts = (lab_texts){.count = count, .urls = calloc(count + 1, sizeof *texts->urls)};
-    if (!texts->urls)
-        return no_room(texts);
-    LAB_TRY(make_bytes(texts, settings, run, first));
+    *texts = (lab_texts){.count = count};
+    LAB_TRY(LAB_NEW(texts->urls, count));
+    int code = make_bytes(texts, settings, run, first);
+    LAB_TRY(lab_own(texts->bytes, free));
+    LAB_TRY(code);
     const char *at = texts->bytes;
     for (uint64_t i = 0; i < count; i++) {
         texts->urls[i].ptr = at;
         at += texts->urls[i].len;
     }
     return VIDI_OK;
-}
-
-void lab_texts_free(lab_texts *texts)
-{
-    free(texts->urls);
-    free(texts->bytes);
-    memset(texts, 0, sizeof *texts);
 }
 
 static int64_t count_seen(const uint8_t *verdicts, size_t count, unsigned char *hits)

@@ -10,9 +10,8 @@ typedef struct lab_texts {
     char *bytes; /* all URLs, one after the other */
 } lab_texts;
 
-/* Makes the URLs first to first + count - 1 of the run. Call lab_texts_free in every case. */
+/* Makes the URLs first to first + count - 1 of the run, for the innermost block (run_memory.h). */
 int lab_texts_make(lab_texts *texts, const lab_settings *settings, uint64_t run, uint64_t first, uint64_t count);
-void lab_texts_free(lab_texts *texts);
 
 /*
  * Add or look up URLs. hits[i] is incremented for each URL that is VIDI_SEEN, unless hits is NULL. How many are, or an

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/multilayer/multilayer.h"
 #include "lab/tables.h"
 #include "support/runner.h"
@@ -177,6 +178,7 @@ static vidi_str text(const char *string)
 
 static void tallies_count_what_is_there(void **state)
 {
+    LAB_BLOCK;
     static const char *const urls[] = {"h/a/b/c", "h/a/b/c", "h/a/b/d/e", "i/a", "h/b/a/c", "h", "h/x?y=a/b"};
     lab_multilayer_tally tally = {.salted = false};
     (void)state;
@@ -193,12 +195,12 @@ static void tallies_count_what_is_there(void **state)
     assert_true(lab_multilayer_expect(&view, text("i/b")) < 0.01);
     assert_true(lab_multilayer_expect(&view, text("i/new")) < lab_multilayer_expect(&view, text("i/b")));
     assert_true(lab_multilayer_strip(text("https://h/a")).len == 3);
-    lab_multilayer_tally_free(&tally);
 }
 
 /* Of hosts alone both layers are the same: what is expected is what one of them lets through. */
 static void hosts_meet_one_layer(void **state)
 {
+    LAB_BLOCK;
     lab_multilayer_tally tally = {.salted = false};
     char host[32];
     (void)state;
@@ -209,7 +211,6 @@ static void hosts_meet_one_layer(void **state)
     double one = lab_fill_power(lab_fill_after(3 * 200, 1500), 3),
            two = lab_multilayer_expect_appended(&tally, 1500, 3) / 200;
     check(fabs(two - one) < 0.01 * one, "%g, not %g", two, one);
-    lab_multilayer_tally_free(&tally);
 }
 
 /* ---- the same count in another way, and with a wrong filter ---- */

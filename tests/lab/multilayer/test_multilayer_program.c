@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/multilayer/multilayer_program.h"
 #include "lab/tables.h"
 #include "support/runner.h"
@@ -66,6 +67,7 @@ static size_t count_bits(const unsigned char *bits, uint64_t m)
 /* Layers grow with the longest URL, and the last array has the XOR of the addresses, modulo m. */
 static void layers_grow_with_the_urls(void **state)
 {
+    LAB_BLOCK;
     lab_multilayer_program program;
     (void)state;
     assert_int_equal(lab_multilayer_program_make(&program, 1000), VIDI_OK);
@@ -87,7 +89,6 @@ static void layers_grow_with_the_urls(void **state)
     assert_false(lab_multilayer_program_has_classic(&program, &deep));
     lab_multilayer_program_add_classic(&program, &deep);
     assert_true(lab_multilayer_program_has_classic(&program, &deep));
-    lab_multilayer_program_free(&program);
 }
 
 /* ---- theory ---- */
@@ -117,6 +118,7 @@ static void must_be_filled(const lab_multilayer_program *program, uint64_t first
 /* So many URLs in a program that is made for `room`, and others looked up: the count and what is expected. */
 static void must_fit(const char *what, uint64_t room, uint64_t urls, bool pages)
 {
+    LAB_BLOCK;
     char buffer[LAB_URL_ROOM];
     static lab_multilayer_program_tally tally;
     lab_multilayer_program program;
@@ -143,8 +145,6 @@ static void must_fit(const char *what, uint64_t room, uint64_t urls, bool pages)
     must_be_filled(&program, 0, 2 * power - program.m, tally.fills[0]);
     must_be_filled(&program, 2 * power - program.m, power, tally.fills[1]);
     must_be_filled(&program, power, program.m, tally.fills[2]);
-    lab_multilayer_program_tally_free(&tally);
-    lab_multilayer_program_free(&program);
     check(expected > 100, "%s: only %g are expected", what, expected);
     check(fabs(seen - expected) < 4.1 * sqrt(expected) + 0.03 * expected, "%s: %g, not %g", what, seen, expected);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/books.h"
 #include "lab/urls/mix.h"
 #include "lab/revisits/revisits.h"
@@ -210,13 +211,13 @@ static void note(const lab_revisits_world *world, unsigned crawls, double missed
 
 static seen_so_far crawl_with(lab_policy policy, uint64_t pages, uint64_t replaced, unsigned crawls)
 {
+    LAB_BLOCK;
     const lab_settings settings = {.urls = 1000, .seed = 3};
     lab_revisits revisits = {policy, pages, replaced, 4};
     lab_revisits_world world;
     seen_so_far so_far = {.pages = pages};
     assert_int_equal(lab_revisits_world_make(&world, &settings, 0, pages, replaced), 0);
     assert_int_equal(lab_revisits_crawl(&world, &revisits, crawls, note, &so_far), 0);
-    lab_revisits_world_free(&world);
     assert_int_equal(so_far.crawls, crawls);
     return so_far;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/thesis/costs.h"
 #include "lab/tables.h"
 #include "lab/urls/run_urls.h"
@@ -81,6 +82,7 @@ enum { URLS = 5000 };
 
 static void all_ways_of_asking_answer_alike(void **state)
 {
+    LAB_BLOCK;
     lab_settings settings = {.urls = URLS, .runs = 1, .seed = 8, .threads = 1};
     lab_texts texts;
     (void)state;
@@ -103,10 +105,7 @@ static void all_ways_of_asking_answer_alike(void **state)
             config.incremental = true;
             lab_fit added = lab_fit_of((double)lost, 1, lab_theory_of(&config, URLS));
             check(asked.fits && added.fits, "%u filters, k = %u: z = %g and %g", members, k, asked.z, added.z);
-            lab_timed_free(filter);
-            lab_timed_free(filled);
         }
-    lab_texts_free(&texts);
 }
 
 /* ---- times ---- */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/thesis/genetic.h"
 #include "support/runner.h"
 
@@ -53,6 +54,7 @@ static void a_program_takes_its_steps_for_each_word_and_for_the_length(void **st
 
 static void many_at_once_are_as_one_by_one(void **state)
 {
+    LAB_BLOCK;
     static const char text[LENGTHS + 1] = "http://www.example.org/a/long/path/that/is/longer/than/all/the/urls/of";
     vidi_str urls[LENGTHS];
     uint64_t values[LENGTHS], random = 1;
@@ -68,7 +70,6 @@ static void many_at_once_are_as_one_by_one(void **state)
             check(values[j] == lab_program_value(&program, random, urls[j]), "program %d, URL of %zu bytes", i,
                   urls[j].len);
     }
-    lab_words_free(&words);
 }
 
 /* Counted again with a byte for each place. */
@@ -93,6 +94,7 @@ static uint64_t count_lost(const lab_program *program, const uint64_t *salts, co
 
 static void what_is_found_loses_what_is_said_and_no_more_than_the_first(void **state)
 {
+    LAB_BLOCK;
     const uint64_t m = URLS * K * 2;
     lab_breeding breeding = {20, 10, K, {11, 22, 33}, 99};
     some_urls *some = make_urls();
@@ -115,7 +117,6 @@ static void what_is_found_loses_what_is_said_and_no_more_than_the_first(void **s
     breeding.start++;
     assert_int_equal(lab_breed(&again, &breeding, &words, m), 0);
     check(again.first.steps[0].constant != bred.first.steps[0].constant, "another start gives the same programs");
-    lab_words_free(&words);
     free(some);
 }
 
@@ -165,6 +166,7 @@ static uint64_t before_second_word(const lab_program *program, uint64_t salt, co
 /* A program that takes each word in one step: the second word makes up for any change of the first. */
 static void who_knows_a_program_and_its_salt_makes_urls_that_collide(void **state)
 {
+    LAB_BLOCK;
     lab_breeding breeding = {20, 10, K, {11, 22, 33}, 0};
     char one[] = "/article/review1", other[] = "/gallery/........";
     some_urls *some = make_urls();
@@ -187,7 +189,6 @@ static void who_knows_a_program_and_its_salt_makes_urls_that_collide(void **stat
                 lab_program_value(&bred.last, 11, (vidi_str){other, 16}));
     assert_true(lab_program_value(&bred.last, 12, (vidi_str){one, 16}) !=
                 lab_program_value(&bred.last, 12, (vidi_str){other, 16}));
-    lab_words_free(&words);
     free(some);
 }
 

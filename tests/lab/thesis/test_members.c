@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/thesis/further.h"
 #include "support/runner.h"
 
@@ -21,6 +22,7 @@ static void no_child_is_left(void)
 /* How many of URLS adds and as many questions one set of run 0 answers otherwise than members of `run`. */
 static uint64_t count_differences(uint64_t run)
 {
+    LAB_BLOCK;
     lab_texts texts;
     lab_members members;
     vidi_set *set;
@@ -39,7 +41,6 @@ static uint64_t count_differences(uint64_t run)
     }
     assert_int_equal(lab_members_stop(&members), 0);
     vidi_close(set);
-    lab_texts_free(&texts);
     return differ;
 }
 
@@ -53,6 +54,7 @@ static void processes_answer_as_one_set(void **state)
 
 static void a_member_that_dies_is_an_error(void **state)
 {
+    LAB_BLOCK;
     lab_members members;
     lab_texts texts;
     uint8_t verdicts[LAB_BATCH_MAX];
@@ -67,7 +69,6 @@ static void a_member_that_dies_is_an_error(void **state)
     assert_int_equal(code, VIDI_ESYSTEM);
     assert_int_equal(lab_members_stop(&members), VIDI_ESYSTEM);
     no_child_is_left();
-    lab_texts_free(&texts);
 }
 
 static void a_member_that_cannot_start_says_why(void **state)
