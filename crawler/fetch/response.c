@@ -13,6 +13,7 @@
 
 #include "common/ascii.h"
 #include "crawler/fetch/exchange_pool.h"
+#include "crawler/http/http.h"
 
 enum {
     FIRST_HEAD = 512,          /* room for a head, to begin with */
@@ -92,9 +93,11 @@ static size_t take_header(char *line, size_t one, size_t n, void *context)
         return refuse(by, FETCH_MEMORY);
     by->load->held += n;
     by->head_ended = line[0] == '\n' || (line[0] == '\r' && n == 2);
-    if (has_head(by) && !body_will_fit(by))
-        return refuse(by, FETCH_LIMIT);
-    return n;
+    if (!has_head(by))
+        return n;
+    if (!http_lengths_agree(bytes_str(head))) /* libcurl would take the last one */
+        return refuse(by, FETCH_BROKEN);
+    return body_will_fit(by) ? n : refuse(by, FETCH_LIMIT);
 }
 
 /* True if this body must wait until others are complete. */
@@ -305,6 +308,8 @@ static void explain_broken(const carrier *by, CURLcode result, char *why)
         fetch_explain(why, "the server closed the connection without an answer");
     else if (result == CURLE_PARTIAL_FILE)
         fetch_explain(why, "the connection ended before the body did, after %zu bytes", by->with->response.body.len);
+    else if (has_head(by) && !http_lengths_agree(bytes_str(&by->with->response.head)))
+        fetch_explain(why, "the head has two Content-Lengths that differ");
     else if (is_not_http(result))
         fetch_explain(why, "what came is not a response of HTTP/1");
     else
@@ -361,7 +366,7 @@ static void complete(carrier *by)
     if (load->leader == by)
         load->leader = NULL;
     response->status = by->status;
-    if (is_informational(by->status)) {
+    if (!has_head(by)) { /* a head that did not end is not a response, whatever its first line says */
         response->status = 0;
         load->held -= response->head.len;
         response->head.len = 0;

@@ -25,8 +25,8 @@ const char *harvest_skip_name(harvest_skip skip)
 typedef struct reading {
     harvest_collector collector;
     const fetch_response *response;
-    vidi_str head, content_type;
-    uint32_t robots; /* html_robots */
+    vidi_str head, charset; /* the charset that Content-Type names; ptr NULL: none */
+    uint32_t robots;        /* html_robots */
 } reading;
 
 /* ---- redirects ---- */
@@ -87,7 +87,7 @@ static int read_by_content(reading *r, harvest_content what, vidi_str content)
     if (what == HARVEST_UNDECIDED)
         what = harvest_content_by_bytes(content, c->from->kind);
     if (what == HARVEST_HTML)
-        return harvest_html(c, content, r->content_type, fine, &r->robots);
+        return harvest_html(c, content, r->charset, fine, &r->robots);
     if (fine && (what == HARVEST_SITEMAP || what == HARVEST_XML))
         return harvest_sitemap(c, content, what == HARVEST_SITEMAP);
     return VIDI_OK;
@@ -160,8 +160,7 @@ static int read_response(reading *r)
     harvest *into = r->collector.into;
     int error = VIDI_OK;
 
-    r->content_type = http_value(r->head, "content-type");
-    http_type(r->content_type, into->type, sizeof into->type);
+    http_type(http_content_type(r->head, &r->charset), into->type, sizeof into->type);
     if (r->response->failure != FETCH_FINE) {
         harvest_tell_problem(into, r->response->why);
         return VIDI_OK;

@@ -122,9 +122,9 @@ static int take_link(void *context, const html_link *link)
     return names_a_host_only(link) ? VIDI_OK : harvest_collect(walk->collector, &found);
 }
 
-int harvest_html(harvest_collector *c, vidi_str content, vidi_str content_type, bool with_links, uint32_t *robots)
+int harvest_html(harvest_collector *c, vidi_str content, vidi_str charset, bool with_links, uint32_t *robots)
 {
-    html_options options = {.url = c->from->url, .charset = html_header_charset(content_type)};
+    html_options options = {.url = c->from->url, .charset = charset};
     uint32_t groups = HTML_LINKS | (c->rules->resources ? HTML_RESOURCES : 0);
     html_page *page;
     int error = html_page_open(&page, content, &options);

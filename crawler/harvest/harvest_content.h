@@ -20,8 +20,8 @@ harvest_content harvest_content_by_type(const char *type, frontier_kind kind);
 /* By the content, for HARVEST_UNDECIDED. */
 harvest_content harvest_content_by_bytes(vidi_str content, frontier_kind kind);
 
-/* Reads a page. Takes its links if `with_links`; what it asks of robots is added to *robots (html_robots). */
-int harvest_html(harvest_collector *c, vidi_str content, vidi_str content_type, bool with_links, uint32_t *robots);
+/* Reads a page; charset is the label in its Content-Type. Takes its links if `with_links`; what it asks of robots is added to *robots (html_robots). */
+int harvest_html(harvest_collector *c, vidi_str content, vidi_str charset, bool with_links, uint32_t *robots);
 
 /* Reads a sitemap, an index or a feed; text with a URL per line only if `plain_text`. */
 int harvest_sitemap(harvest_collector *c, vidi_str content, bool plain_text);

@@ -29,6 +29,12 @@ bool http_next(vidi_str head, size_t *at, http_field *field);
 vidi_str http_value(vidi_str head, const char *name);
 
 /*
+ * False if the head has Content-Length fields of different values, so where the body ends depends on who reads it. The
+ * same value twice is fine, and with Transfer-Encoding no Content-Length counts (RFC 9112, section 6.3).
+ */
+bool http_lengths_agree(vidi_str head);
+
+/*
  * How long the value of Retry-After (seconds or a date) asks to wait after `date` (milliseconds since 1970): 0 to
  * HTTP_RETRY_MOST milliseconds, a year. Negative if it cannot be read.
  */
@@ -46,6 +52,13 @@ uint32_t http_robots(vidi_str head, vidi_str agent);
  * length. The result has only characters that media types may have, so it can be printed.
  */
 size_t http_type(vidi_str value, char *to, size_t room);
+
+/*
+ * The content type that counts if there are several: the last one that can be read, as browsers choose it (the Fetch
+ * Standard, "extract a MIME type"). *charset is its label, or that of an earlier one of the same type; ptr NULL: none.
+ * If none of them can be read, the first field as it is; ptr NULL: there is none.
+ */
+vidi_str http_content_type(vidi_str head, vidi_str *charset);
 
 typedef enum http_unpacked {
     HTTP_UNPACKED,  /* `to` has the content */

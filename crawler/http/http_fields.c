@@ -76,20 +76,6 @@ vidi_str http_value(vidi_str head, const char *name)
     return (vidi_str){NULL, 0};
 }
 
-size_t http_type(vidi_str value, char *to, size_t room)
-{
-    size_t n = 0;
-
-    value = http_trim(value);
-    while (n + 1 < room && n < value.len && (http_is_token(value.ptr[n]) || value.ptr[n] == '/')) {
-        to[n] = ascii_lower(value.ptr[n]);
-        n++;
-    }
-    if (room)
-        to[n] = 0;
-    return n;
-}
-
 /* ---- the head for the archive ---- */
 
 /* Appends the lines of a field, each with CR LF as its end. */

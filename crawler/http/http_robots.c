@@ -20,16 +20,6 @@ static bool is_rule_with_value(vidi_str name)
            ASCII_IS(name, "max-image-preview") || ASCII_IS(name, "max-video-preview");
 }
 
-static bool same_name(vidi_str a, vidi_str b)
-{
-    if (a.len != b.len)
-        return false;
-    for (size_t i = 0; i < a.len; i++)
-        if (ascii_lower(a.ptr[i]) != ascii_lower(b.ptr[i]))
-            return false;
-    return true;
-}
-
 /* Takes the name of a robot off an item. A version number after a '/' is left out. False if there is none. */
 static bool take_robot(vidi_str *item, vidi_str *robot)
 {
@@ -69,7 +59,7 @@ static uint32_t flags_of_field(vidi_str value, vidi_str agent)
 
     while (http_next_item(&value, &item)) {
         if (take_robot(&item, &robot))
-            for_us = ASCII_IS(robot, "*") || same_name(robot, agent);
+            for_us = ASCII_IS(robot, "*") || http_same(robot, agent);
         while (for_us && http_next_word(&item, "", &word))
             flags |= flags_of(word);
     }

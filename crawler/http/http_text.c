@@ -5,16 +5,36 @@
 
 #include <string.h>
 
-bool http_next_item(vidi_str *list, vidi_str *item)
+/* Takes the first n bytes off, and the comma after them. */
+static bool take_item(vidi_str *list, size_t n, vidi_str *item)
 {
     if (list->len == 0)
         return false;
-    const char *comma = memchr(list->ptr, ',', list->len);
-    size_t n = comma ? (size_t)(comma - list->ptr) : list->len;
     *item = http_trim((vidi_str){list->ptr, n});
-    n += comma != NULL;
+    n += n < list->len;
     *list = (vidi_str){list->ptr + n, list->len - n};
     return true;
+}
+
+bool http_next_item(vidi_str *list, vidi_str *item)
+{
+    const char *comma = list->len ? memchr(list->ptr, ',', list->len) : NULL;
+
+    return take_item(list, comma ? (size_t)(comma - list->ptr) : list->len, item);
+}
+
+bool http_next_quoted_item(vidi_str *list, vidi_str *item)
+{
+    bool in_quotes = false;
+    size_t n = 0;
+
+    for (; n < list->len && (in_quotes || list->ptr[n] != ','); n++) {
+        if (list->ptr[n] == '"')
+            in_quotes = !in_quotes;
+        else if (in_quotes && list->ptr[n] == '\\' && n + 1 < list->len)
+            n++;
+    }
+    return take_item(list, n, item);
 }
 
 static bool separates(char c, const char *separators)

@@ -30,6 +30,13 @@ static const play_page pages[] = {
      "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n  X-B: 2\r\n\r\n" OK
      "\tX-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n  X-T: 3\r\n\r\n",
      0, PLAY_KEEP, NULL},
+    {"/two-lengths", OK "Content-Length: 5\r\nX-A: 1\r\ncontent-length: 20\r\n\r\nhello", 0, PLAY_KEEP, NULL},
+    {"/listed-lengths", OK "Content-Length: 5, 20\r\n\r\nhello", 0, PLAY_KEEP, NULL},
+    {"/same-length-twice", OK "Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello", 0, PLAY_KEEP, NULL},
+    {"/lengths-of-chunks",
+     OK "Content-Length: 1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "5\r\nhello\r\n0\r\n\r\n",
+     0, PLAY_KEEP, NULL},
     {"/close-second", OK "Content-Length: 2\r\n\r\nok", 0, PLAY_CLOSE_SECOND, NULL},
 };
 
@@ -55,6 +62,29 @@ static int tear_down(void **state)
     play_end(r->server);
     free(r);
     return 0;
+}
+
+static void check_two_lengths(room *r, const char *path)
+{
+    fetch_response *got = get(r->f, r->server, path);
+    check_failure(got, FETCH_BROKEN);
+    assert_string_equal(got->why, "the head has two Content-Lengths that differ");
+    assert_false(got->may_pass);
+    assert_int_equal(got->body.len, 0);
+    fetch_response_free(got);
+}
+
+static void two_lengths_that_differ_are_broken(void **state)
+{
+    room *r = *state;
+    static const char *const fine[] = {"/same-length-twice", "/lengths-of-chunks"};
+    check_two_lengths(r, "/two-lengths");
+    check_two_lengths(r, "/listed-lengths");
+    for (size_t i = 0; i < 2; i++) {
+        fetch_response *got = get(r->f, r->server, fine[i]);
+        check_fine(got, 200, "hello");
+        fetch_response_free(got);
+    }
 }
 
 /* ---- what is sent ---- */
@@ -456,6 +486,7 @@ static void waiting_ends_when_time_is_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        in_room(two_lengths_that_differ_are_broken),
         in_room(the_request_that_is_told_is_the_one_that_was_sent),
         in_room(values_of_further_headers_are_masked),
         in_room(extra_headers_of_a_request_are_told_as_they_are),

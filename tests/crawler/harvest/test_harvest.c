@@ -34,6 +34,26 @@ static void resources_are_links_on_request(void **state)
     end_rules(&rules);
 }
 
+static void the_last_content_type_decides_what_is_read(void **state)
+{
+    (void)state;
+    harvest_rules rules = usual_rules(NULL);
+    frontier_url url = page_at("http://h.org/d/page");
+    vidi_str page = text_of("<a href='?\xE9'>");
+    harvest got = harvested(&rules, &url, 200, "Content-Type: text/plain\r\nContent-Type: text/html\r\n", page);
+    assert_string_equal(got.type, "text/html");
+    check_harvest(&got, "http://h.org/d/page?%E9", "");
+    got = harvested(&rules, &url, 200, "Content-Type: text/html\r\nContent-Type: text/plain\r\n", page);
+    assert_string_equal(got.type, "text/plain");
+    check_harvest(&got, "", "");
+    got = harvested(&rules, &url, 200, "Content-Type: text/html;charset=koi8-r, text/html\r\n", page);
+    check_harvest(&got, "http://h.org/d/page?%E9", "");
+    got = harvested(&rules, &url, 200, "Content-Type: text/html;charset=utf-8, text/html\r\n",
+                    text_of("<a href='?\xC3\xA9'>"));
+    check_harvest(&got, "http://h.org/d/page?%C3%A9", "");
+    end_rules(&rules);
+}
+
 static void fragments_and_user_names_are_dropped(void **state)
 {
     (void)state;
@@ -469,6 +489,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_of_a_page_that_are_in_scope_are_wanted),
         cmocka_unit_test(resources_are_links_on_request),
+        cmocka_unit_test(the_last_content_type_decides_what_is_read),
         cmocka_unit_test(fragments_and_user_names_are_dropped),
         cmocka_unit_test(what_is_not_wanted_is_counted_by_its_reason),
         cmocka_unit_test(links_that_would_be_too_deep_are_counted),

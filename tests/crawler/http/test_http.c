@@ -122,6 +122,68 @@ static void types_come_in_lower_case_and_can_be_printed(void **state)
     assert_int_equal(http_type((vidi_str){NULL, 0}, NULL, 0), 0);
 }
 
+static void of_several_content_types_the_last_that_can_be_read_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fields, *type, *charset;
+    } cases[] = {
+        {"", NULL, NULL},
+        {"Content-Type: text/html\r\n", "text/html", NULL},
+        {"Content-Type: text/plain\r\nContent-Type: text/html\r\n", "text/html", NULL},
+        {"Content-Type: text/plain, text/html\r\n", "text/html", NULL},
+        {"Content-Type: text/html;charset=gbk\r\nContent-Type: text/html\r\n", "text/html", "gbk"},
+        {"Content-Type: text/html;charset=gbk, TEXT/HTML;x=y\r\n", "TEXT/HTML;x=y", "gbk"},
+        {"Content-Type: text/plain;charset=gbk\r\nContent-Type: text/html\r\n", "text/html", NULL},
+        {"Content-Type: text/html;charset=gbk, text/plain, text/html\r\n", "text/html", NULL},
+        {"Content-Type: text/html;charset=gbk, text/html;charset=latin1\r\n", "text/html;charset=latin1", "latin1"},
+        {"Content-Type: text/html;charset=gbk\r\nContent-Type: */*\r\n", "text/html;charset=gbk", "gbk"},
+        {"Content-Type: text/html\r\nContent-Type: nonsense\r\nContent-Type:\r\n", "text/html", NULL},
+        {"Content-Type: text/html;x=\"a, text/plain\", foo\r\n", "text/html;x=\"a, text/plain\"", NULL},
+        {"Content-Type: text/html;x=\"a\\\", text/plain\"\r\n", "text/html;x=\"a\\\", text/plain\"", NULL},
+        {"Content-Type: nonsense;charset=gbk\r\n", "nonsense;charset=gbk", "gbk"},
+        {"Content-Type: text/\r\n", "text/", NULL},
+        {"Content-Type: text/html x\r\nContent-Type: text/css\r\n", "text/css", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char head[300];
+        vidi_str charset;
+        sprintf(head, "HTTP/1.1 200 OK\r\n%s\r\n", cases[i].fields);
+        vidi_str type = http_content_type(text_of(head), &charset);
+        check(cases[i].type ? is(type, cases[i].type) : !type.ptr, "%s: %.*s", cases[i].fields, (int)type.len,
+              type.ptr);
+        check(cases[i].charset ? is(charset, cases[i].charset) : !charset.ptr, "%s: charset %.*s", cases[i].fields,
+              (int)charset.len, charset.ptr);
+    }
+}
+
+static void lengths_agree_if_they_are_the_same_number(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fields;
+        bool agree;
+    } cases[] = {
+        {"", true},
+        {"Content-Length: 5\r\n", true},
+        {"Content-Length: 5\r\nX: y\r\nCONTENT-LENGTH: 5\r\n", true},
+        {"Content-Length: 5, 5\r\n", true},
+        {"Content-Length: 005\r\nContent-Length: 5\r\n", true},
+        {"Content-Length: 0\r\nContent-Length: 00\r\n", true},
+        {"Content-Length: 5\r\nContent-Length: 6\r\n", false},
+        {"Content-Length: 6\r\nContent-Length: 5\r\nContent-Length: 5\r\n", false},
+        {"Content-Length: 5\r\nContent-Length: 50\r\n", false},
+        {"Content-Length: 5, 6\r\n", false},
+        {"Content-Length: 5\r\nContent-Length:\r\nContent-Length: 6\r\n", false},
+        {"Content-Length: 5\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char head[300];
+        sprintf(head, "HTTP/1.1 200 OK\r\n%s\r\n", cases[i].fields);
+        check(http_lengths_agree(text_of(head)) == cases[i].agree, "%s", cases[i].fields);
+    }
+}
+
 static void dates_come_in_three_formats(void **state)
 {
     (void)state;
@@ -276,6 +338,8 @@ int main(void)
         cmocka_unit_test(a_zero_byte_is_a_byte_like_others),
         cmocka_unit_test(the_first_field_of_a_name_counts_in_any_case),
         cmocka_unit_test(types_come_in_lower_case_and_can_be_printed),
+        cmocka_unit_test(of_several_content_types_the_last_that_can_be_read_counts),
+        cmocka_unit_test(lengths_agree_if_they_are_the_same_number),
         cmocka_unit_test(dates_come_in_three_formats),
         cmocka_unit_test(retry_after_is_seconds_or_a_date_and_absurd_values_are_clipped),
         cmocka_unit_test(x_robots_tag_is_for_everybody_or_for_a_named_robot),

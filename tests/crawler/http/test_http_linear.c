@@ -24,7 +24,8 @@ static uint64_t work_of(const char *begin, const char *piece, size_t bytes)
         text[first + i] = piece[i % n];
     vidi_str head = {text, first + bytes};
     work = 0;
-    vidi_str value = http_value(head, "content-type");
+    vidi_str charset, value = http_content_type(head, &charset);
+    http_lengths_agree(head);
     http_value(head, "no such field");
     http_type(value, type, sizeof type);
     http_retry_after(http_value(head, "retry-after"), 0);
@@ -73,6 +74,7 @@ static void no_head_takes_more_than_linear_work(void **state)
                                          " , ",
                                          "\nX-Robots-Tag: none, ",
                                          "\nContent-Length: 5",
+                                         "\nContent-Type: a/b;charset=\"",
                                          "\nTransfer-Encoding: chunked",
                                          "\nContent-Encoding: identity",
                                          "Sun, "};
