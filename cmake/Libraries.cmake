@@ -44,7 +44,8 @@ endif()
 
 # The programs'. libcurl is loaded at run time (crawler/fetch/libcurl.h), so only its headers are needed.
 vidi_library(ZLIB "input compressed with gzip" zlib)
-vidi_library(ZSTD "input compressed with zstd" libzstd)
+vidi_library(ZSTD "input and pages compressed with zstd" libzstd)
+vidi_library(BROTLI "pages compressed with brotli" libbrotlidec)
 vidi_library(LZMA "input compressed with xz" liblzma)
 vidi_library(BZIP2 "input compressed with bzip2" libbz2)
 vidi_library(CRAWL "the crawler, and a database in the lab" sqlite3>=3.35 libdeflate zlib libcrypto libcurl>=7.85)

@@ -42,7 +42,7 @@ configure() {
         cmake -S . -B "$build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/arm64.cmake" -DCMAKE_BUILD_TYPE=Release \
         -DVIDI_TESTS=ON -DVIDI_WERROR=ON -DVIDI_WITH_CRYPTO=OFF -DVIDI_WITH_ICU=OFF \
         -DVIDI_WITH_PSL=OFF -DVIDI_WITH_ZLIB=OFF -DVIDI_WITH_ZSTD=OFF -DVIDI_WITH_LZMA=OFF -DVIDI_WITH_BZIP2=OFF \
-        -DVIDI_WITH_CRAWL=OFF -DCMAKE_EXE_LINKER_FLAGS="-L$sysroot/usr/lib/aarch64-linux-gnu"
+        -DVIDI_WITH_BROTLI=OFF -DVIDI_WITH_CRAWL=OFF -DCMAKE_EXE_LINKER_FLAGS="-L$sysroot/usr/lib/aarch64-linux-gnu"
 }
 
 # The tests that compare kernels, and some that use them; TEST:PATTERN takes only some cases, because qemu is slow.

@@ -8,7 +8,7 @@
  *     Host: example.org:8080
  *     User-Agent: …
  *     Accept: ...
- *     Accept-Encoding: gzip
+ *     Accept-Encoding: gzip, …
  *     further headers
  */
 #include <stdlib.h>
@@ -17,8 +17,9 @@
 
 #include "crawler/base/web_url.h"
 #include "crawler/fetch/exchange_pool.h"
+#include "crawler/http/http.h"
 
-static char accepted_encoding[] = "Accept-Encoding: gzip";
+static char accepted_encoding[] = "Accept-Encoding: " HTTP_CODINGS;
 
 /* Those that say where a message ends, and whose server it is for: they are ours. */
 static const char *const forbidden[] = {

@@ -96,7 +96,7 @@ static int read_by_content(reading *r, harvest_content what, vidi_str content)
 static void tell_how_it_unpacked(harvest *into, http_unpacked outcome)
 {
     if (outcome == HTTP_UNKNOWN)
-        harvest_tell_problem(into, "its Content-Encoding is one that was not asked for");
+        harvest_tell_problem(into, "its Content-Encoding is one that this build cannot decode");
     if (outcome == HTTP_DAMAGED)
         harvest_tell_problem(into, "its packed content is damaged or cut off");
     if (outcome == HTTP_TOO_LARGE)

@@ -63,13 +63,24 @@ vidi_str http_content_type(vidi_str head, vidi_str *charset);
 typedef enum http_unpacked {
     HTTP_UNPACKED,  /* `to` has the content */
     HTTP_AS_IT_IS,  /* there was nothing to unpack; `to` is empty */
-    HTTP_UNKNOWN,   /* an encoding that we have not asked for; `to` is empty */
+    HTTP_UNKNOWN,   /* an encoding that this build cannot decode; `to` is empty */
     HTTP_DAMAGED,   /* in another format than announced, or cut off; `to` has what came before the damage */
     HTTP_TOO_LARGE, /* the output of all layers together is above the limit; `to` is empty */
     HTTP_NO_MEMORY  /* `to` is empty */
 } http_unpacked;
 
-/* Undoes Content-Encoding: gzip, x-gzip, deflate and identity, in up to 3 layers. `to` is {0} before. */
+/* The codings to ask for, as Accept-Encoding lists them; brotli and zstd are optional. */
+#if VIDI_HAVE_BROTLI && VIDI_HAVE_ZSTD
+#define HTTP_CODINGS "gzip, br, zstd"
+#elif VIDI_HAVE_BROTLI
+#define HTTP_CODINGS "gzip, br"
+#elif VIDI_HAVE_ZSTD
+#define HTTP_CODINGS "gzip, zstd"
+#else
+#define HTTP_CODINGS "gzip"
+#endif
+
+/* Undoes Content-Encoding: these codings, x-gzip, deflate and identity, in up to 3 layers. `to` is {0} before. */
 http_unpacked http_unpack(vidi_str head, vidi_str body, size_t limit, bytes *to);
 
 /*

@@ -1,15 +1,13 @@
 /*
- * Undoing Content-Encoding: see http.h. A layer is inflated into memory as a whole. The output of all layers together
+ * Undoing Content-Encoding: see http.h. A layer is decoded into memory as a whole. The output of all layers together
  * is limited, so a bomb inside a bomb gains nothing.
  *
- * gzip may have several members; trailing bytes that do not begin another one are ignored, as browsers do. By RFC
- * 9110, deflate is zlib's format, but many servers send the raw stream without its header: both are read.
+ * gzip may have several members, and zstd several frames; trailing bytes that do not begin another one are ignored, as
+ * browsers do. By RFC 9110, deflate is zlib's format, but many servers send the raw stream without its header: both are read.
  */
 #include "crawler/http/http.h"
 
-#include <string.h>
-
-#include "common/inflate.h"
+#include "crawler/http/http_decoder.h"
 #include "crawler/http/http_text.h"
 
 enum {
@@ -17,19 +15,22 @@ enum {
     FIRST_ROOM = 4096 /* bytes */
 };
 
-typedef enum coding { IDENTITY, IS_GZIP, IS_DEFLATE, OTHER } coding;
-
-static coding coding_of(vidi_str name)
+/* HTTP_ZLIB stands for deflate in either format. */
+static http_coding coding_of(vidi_str name)
 {
     if (name.len == 0 || ASCII_IS(name, "identity"))
-        return IDENTITY;
+        return HTTP_IDENTITY;
     if (ASCII_IS(name, "gzip") || ASCII_IS(name, "x-gzip"))
-        return IS_GZIP;
-    return ASCII_IS(name, "deflate") ? IS_DEFLATE : OTHER;
+        return HTTP_GZIP;
+    if (VIDI_HAVE_BROTLI && ASCII_IS(name, "br"))
+        return HTTP_BROTLI;
+    if (VIDI_HAVE_ZSTD && ASCII_IS(name, "zstd"))
+        return HTTP_ZSTD;
+    return ASCII_IS(name, "deflate") ? HTTP_ZLIB : HTTP_OTHER;
 }
 
 /* The codings in the order in which they were applied. Returns how many; negative if one of them cannot be undone. */
-static int find_codings(vidi_str head, coding codings[LAYERS])
+static int find_codings(vidi_str head, http_coding codings[LAYERS])
 {
     http_field field;
     vidi_str name;
@@ -39,10 +40,10 @@ static int find_codings(vidi_str head, coding codings[LAYERS])
         if (!ASCII_IS(field.name, "content-encoding"))
             continue;
         while (http_next_item(&field.value, &name)) {
-            coding found = coding_of(name);
-            if (found == OTHER || (found != IDENTITY && n == LAYERS))
+            http_coding found = coding_of(name);
+            if (found == HTTP_OTHER || (found != HTTP_IDENTITY && n == LAYERS))
                 return -1;
-            if (found != IDENTITY)
+            if (found != HTTP_IDENTITY)
                 codings[n++] = found;
         }
     }
@@ -57,8 +58,8 @@ typedef struct layer {
     bytes *to;
 } layer;
 
-/* Inflates as much as there is room for. INFLATE_WAITS: the input has ended. */
-static inflate_result inflate_some(inflater *inflater, layer *layer)
+/* Decodes as much as there is room for. INFLATE_WAITS: the input has ended. */
+static inflate_result decode_some(http_decoder *decoder, layer *layer)
 {
     bytes *to = layer->to;
 
@@ -69,7 +70,7 @@ static inflate_result inflate_some(inflater *inflater, layer *layer)
         room = layer->budget + 1;
     layer->window.to = to->ptr + to->len;
     layer->window.to_left = room;
-    inflate_result result = inflater_step(inflater, &layer->window);
+    inflate_result result = http_decoder_step(decoder, &layer->window);
     size_t n = room - layer->window.to_left;
     to->len += n;
     if (n > layer->budget)
@@ -78,38 +79,35 @@ static inflate_result inflate_some(inflater *inflater, layer *layer)
     return result;
 }
 
-/* True if another member follows. */
-static bool goes_on(const inflate_window *window)
+static http_unpacked outcome_of(inflate_result result)
 {
-    return window->from_left >= 2 && memcmp(window->from, "\x1F\x8B", 2) == 0;
+    return result == INFLATE_ENDS ? HTTP_UNPACKED : result == INFLATE_NO_MEMORY ? HTTP_NO_MEMORY : HTTP_DAMAGED;
 }
 
-/* Inflates to the end. *budget is lowered by what came out. */
-static http_unpacked inflate_all(vidi_str from, inflate_format format, size_t *budget, bytes *to)
+/* Decodes to the end. *budget is lowered by what came out. */
+static http_unpacked decode_all(vidi_str from, http_coding coding, size_t *budget, bytes *to)
 {
     layer layer = {.window = {.from = from.ptr, .from_left = from.len}, .budget = *budget, .to = to};
     http_unpacked outcome = HTTP_UNPACKED;
-    inflater *inflater = inflater_open(format);
+    http_decoder decoder;
 
-    if (!inflater)
+    if (!http_decoder_open(&decoder, coding))
         return HTTP_NO_MEMORY;
     for (;;) {
         size_t before = layer.budget, length = to->len;
-        inflate_result result = inflate_some(inflater, &layer);
+        inflate_result result = decode_some(&decoder, &layer);
         if (to->len - length > before) {
             outcome = HTTP_TOO_LARGE;
             break;
         }
-        if (result == INFLATE_ENDS && format == INFLATE_GZIP && goes_on(&layer.window)) {
-            inflater_reset(inflater);
-        } else if (result != INFLATE_GOES_ON) {
-            outcome = result == INFLATE_ENDS        ? HTTP_UNPACKED
-                      : result == INFLATE_NO_MEMORY ? HTTP_NO_MEMORY
-                                                    : HTTP_DAMAGED;
+        bool goes_on =
+            result == INFLATE_GOES_ON || (result == INFLATE_ENDS && http_decoder_continues(&decoder, &layer.window));
+        if (!goes_on) {
+            outcome = outcome_of(result);
             break;
         }
     }
-    inflater_close(inflater);
+    http_decoder_close(&decoder);
     *budget = layer.budget;
     return outcome;
 }
@@ -121,23 +119,23 @@ static bool looks_like_zlib(vidi_str from)
            ((unsigned char)from.ptr[0] << 8 | (unsigned char)from.ptr[1]) % 31 == 0;
 }
 
-static http_unpacked undo(coding what, vidi_str from, size_t *budget, bytes *to)
+static http_unpacked undo(http_coding what, vidi_str from, size_t *budget, bytes *to)
 {
-    if (what == IS_GZIP)
-        return inflate_all(from, INFLATE_GZIP, budget, to);
+    if (what != HTTP_ZLIB)
+        return decode_all(from, what, budget, to);
     if (looks_like_zlib(from)) {
-        http_unpacked outcome = inflate_all(from, INFLATE_ZLIB, budget, to);
+        http_unpacked outcome = decode_all(from, HTTP_ZLIB, budget, to);
         if (outcome != HTTP_DAMAGED || to->len > 0)
             return outcome;
     }
-    return inflate_all(from, INFLATE_RAW, budget, to);
+    return decode_all(from, HTTP_RAW, budget, to);
 }
 
 /* ---- all layers ---- */
 
 http_unpacked http_unpack(vidi_str head, vidi_str body, size_t limit, bytes *to)
 {
-    coding codings[LAYERS];
+    http_coding codings[LAYERS];
     int n = find_codings(head, codings);
     http_unpacked outcome = HTTP_AS_IT_IS;
     bool damaged = false;

@@ -5,7 +5,7 @@
  *     3xx                       follow, at most 5 times; then the file counts as missing
  *     4xx, but not 429          the file is missing: everything is allowed
  *     5xx, 429 and no answer    the file cannot be reached: nothing is allowed, or what the last copy said
- *     2xx, not decodable        as no answer: its Content-Encoding is broken, or one that we have not asked for
+ *     2xx, not decodable        as no answer: its Content-Encoding is broken or unknown
  *
  * 429 means that the server wants fewer requests. Reading that as "everything is allowed" would be the opposite.
  */

@@ -1,5 +1,6 @@
 /* What is sent, and what becomes of responses that servers may send. Limits and failures are in test_fetch_limits.c. */
 #include "crawler/fetch/fetching.h"
+#include "crawler/http/http.h"
 
 #define OK "HTTP/1.1 200 OK\r\n"
 
@@ -98,7 +99,7 @@ static void the_request_that_is_told_is_the_one_that_was_sent(void **state)
         fetch_response *got = get(r->f, r->server, paths[i]);
         snprintf(want, sizeof want,
                  "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nUser-Agent: vidi/0.1.0 (+test@example.org)\r\n"
-                 "Accept: */*\r\nAccept-Encoding: gzip\r\n\r\n",
+                 "Accept: */*\r\nAccept-Encoding: " HTTP_CODINGS "\r\n\r\n",
                  paths[i], r->server->port);
         check_bytes(&got->sent, want);
         assert_string_equal(play_last(r->server), want);
@@ -138,7 +139,7 @@ static void extra_headers_of_a_request_are_told_as_they_are(void **state)
     static const char *const extra[] = {"If-None-Match: W/\"x:y\"", "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT"};
     fetch_request request = {.headers = secret, .header_count = 1, .extra = extra, .extra_count = 2};
     char url[100], lines[512];
-    const char *plain = "Accept-Encoding: gzip\r\nCookie: a=b\r\nIf-None-Match: W/\"x:y\"\r\n"
+    const char *plain = "Accept-Encoding: " HTTP_CODINGS "\r\nCookie: a=b\r\nIf-None-Match: W/\"x:y\"\r\n"
                         "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n";
     snprintf(url, sizeof url, "http://127.0.0.1:%d/", r->server->port);
     fetch_response *got = ask(r->f, request, url);

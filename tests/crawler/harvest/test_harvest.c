@@ -3,6 +3,7 @@
  */
 #include "crawler/harvest/responses.h"
 #include "crawler/packed.h"
+#include "crawler/packed_newer.h"
 
 static void links_of_a_page_that_are_in_scope_are_wanted(void **state)
 {
@@ -435,7 +436,7 @@ static void packed_pages_are_unpacked_as_far_as_that_goes(void **state)
     got = harvested(&rules, &url, 200, fields, (vidi_str){body.ptr, body.len - 4});
     assert_true(got.incomplete && got.problem[0]);
     check_harvest(&got, "http://h.org/a", "");
-    got = harvested(&rules, &url, 200, HTML_TYPE "Content-Encoding: br\r\n", bytes_str(&body));
+    got = harvested(&rules, &url, 200, HTML_TYPE "Content-Encoding: compress\r\n", bytes_str(&body));
     assert_true(got.incomplete && got.problem[0]);
     check_harvest(&got, "", "");
     rules.max_unpacked = 5;
@@ -445,6 +446,46 @@ static void packed_pages_are_unpacked_as_far_as_that_goes(void **state)
     bytes_free(&body);
     end_rules(&rules);
 }
+
+#if VIDI_HAVE_BROTLI
+static void pages_and_sitemaps_in_brotli_are_read(void **state)
+{
+    (void)state;
+    harvest_rules rules = usual_rules(NULL);
+    frontier_url page = page_at("http://h.org/"),
+                 sitemap = {.url = text_of("http://h.org/m"), .kind = FRONTIER_SITEMAP};
+    bytes body = packed_brotli(text_of("<a href=a>"));
+    harvest got = harvested(&rules, &page, 200, HTML_TYPE "Content-Encoding: br\r\n", bytes_str(&body));
+    assert_false(got.incomplete);
+    check_harvest(&got, "http://h.org/a", "");
+    bytes_free(&body);
+    body = packed_brotli(text_of("<urlset><url><loc>http://h.org/b</loc></url></urlset>"));
+    got = harvested(&rules, &sitemap, 200, "Content-Encoding: br\r\n", bytes_str(&body));
+    check_harvest(&got, "http://h.org/b", "");
+    bytes_free(&body);
+    end_rules(&rules);
+}
+#endif
+
+#if VIDI_HAVE_ZSTD
+static void pages_and_sitemaps_in_zstd_are_read(void **state)
+{
+    (void)state;
+    harvest_rules rules = usual_rules(NULL);
+    frontier_url page = page_at("http://h.org/"),
+                 sitemap = {.url = text_of("http://h.org/m"), .kind = FRONTIER_SITEMAP};
+    bytes body = packed_zstd(text_of("<a href=a>"), 0);
+    harvest got = harvested(&rules, &page, 200, HTML_TYPE "Content-Encoding: zstd\r\n", bytes_str(&body));
+    assert_false(got.incomplete);
+    check_harvest(&got, "http://h.org/a", "");
+    bytes_free(&body);
+    body = packed_zstd(text_of("<urlset><url><loc>http://h.org/b</loc></url></urlset>"), 0);
+    got = harvested(&rules, &sitemap, 200, "Content-Encoding: zstd\r\n", bytes_str(&body));
+    check_harvest(&got, "http://h.org/b", "");
+    bytes_free(&body);
+    end_rules(&rules);
+}
+#endif
 
 static void a_response_that_failed_tells_its_type_alone(void **state)
 {
@@ -508,6 +549,12 @@ int main(void)
         cmocka_unit_test(a_seed_can_be_a_sitemap_or_a_feed),
         cmocka_unit_test(a_seed_can_be_a_sitemap_in_a_gzip_file),
         cmocka_unit_test(packed_pages_are_unpacked_as_far_as_that_goes),
+#if VIDI_HAVE_BROTLI
+        cmocka_unit_test(pages_and_sitemaps_in_brotli_are_read),
+#endif
+#if VIDI_HAVE_ZSTD
+        cmocka_unit_test(pages_and_sitemaps_in_zstd_are_read),
+#endif
         cmocka_unit_test(a_response_that_failed_tells_its_type_alone),
         cmocka_unit_test(a_page_of_links_without_end_is_cut_off),
     };

@@ -7,6 +7,7 @@
 
 #include "crawler/http/http.h"
 #include "crawler/packed.h"
+#include "crawler/packed_newer.h"
 #include "support/check.h"
 
 enum { LIMIT = 1 << 20 };
@@ -75,8 +76,12 @@ static void what_is_not_packed_stays_as_it_is(void **state)
 static void an_encoding_that_nobody_asked_for_is_unknown(void **state)
 {
     (void)state;
-    check_unpack("br", text_of("content"), LIMIT, HTTP_UNKNOWN, NULL);
-    check_unpack("gzip, br", text_of("content"), LIMIT, HTTP_UNKNOWN, NULL);
+    check_unpack("compress", text_of("content"), LIMIT, HTTP_UNKNOWN, NULL);
+    if (!VIDI_HAVE_BROTLI)
+        check_unpack("br", text_of("content"), LIMIT, HTTP_UNKNOWN, NULL);
+    if (!VIDI_HAVE_ZSTD)
+        check_unpack("zstd", text_of("content"), LIMIT, HTTP_UNKNOWN, NULL);
+    check_unpack("gzip, dcb", text_of("content"), LIMIT, HTTP_UNKNOWN, NULL);
     check_unpack("g\x01zip", text_of("content"), LIMIT, HTTP_UNKNOWN, NULL);
 }
 
@@ -175,6 +180,131 @@ static void a_bomb_inside_of_a_bomb_is_not_set_off(void **state)
     free(zeros);
 }
 
+/* ---- brotli and zstd ---- */
+
+typedef struct newer {
+    const char *name;
+    bytes (*pack)(vidi_str content);
+} newer;
+
+#if VIDI_HAVE_ZSTD
+static bytes pack_zstd(vidi_str content)
+{
+    return packed_zstd(content, 0);
+}
+
+static bytes pack_zstd_stream(vidi_str content)
+{
+    return packed_zstd(content, 20);
+}
+#endif
+
+static const newer newer_codings[] = {
+#if VIDI_HAVE_BROTLI
+    {"br", packed_brotli},
+#endif
+#if VIDI_HAVE_ZSTD
+    {"zstd", pack_zstd},
+    {"zstd", pack_zstd_stream},
+#endif
+    {NULL, NULL}};
+
+static void brotli_and_zstd_are_undone_within_the_limit(void **state)
+{
+    (void)state;
+    for (const newer *one = newer_codings; one->name; one++) {
+        char names[100];
+        bytes body = one->pack(text_of("content content content")), twice = one->pack(bytes_str(&body));
+        bytes outer = packed(bytes_str(&twice), GZIP);
+        check_unpack(one->name, bytes_str(&body), 23, HTTP_UNPACKED, "content content content");
+        check_unpack(one->name, bytes_str(&body), 22, HTTP_TOO_LARGE, NULL);
+        check_unpack(one->name, bytes_str(&body), 0, HTTP_TOO_LARGE, NULL);
+        sprintf(names, "%s, %s, gzip", one->name, one->name);
+        check_unpack(names, bytes_str(&outer), LIMIT, HTTP_UNPACKED, "content content content");
+        assert_int_equal(bytes_append(&body, "\0\0garbage", 9), VIDI_OK);
+        check_unpack(one->name, bytes_str(&body), LIMIT, HTTP_UNPACKED, "content content content");
+        check_unpack(one->name, text_of("<html>not packed at all"), LIMIT, HTTP_DAMAGED, NULL);
+        bytes_free(&body);
+        bytes_free(&twice);
+        bytes_free(&outer);
+    }
+}
+
+static void damage_to_brotli_and_zstd_does_no_harm(void **state)
+{
+    (void)state;
+    static char content[2000];
+    for (size_t i = 0; i < sizeof content; i++)
+        content[i] = (char)("abcdefgh"[i % 8] + (char)(i * i / 37 % 11));
+    for (const newer *one = newer_codings; one->name; one++) {
+        char head[100];
+        sprintf(head, "HTTP/1.1 200 OK\nContent-Encoding: %s\n\n", one->name);
+        bytes body = one->pack((vidi_str){content, sizeof content});
+        for (size_t i = 0; i < body.len; i++) {
+            bytes to = {0};
+            http_unpacked outcome = http_unpack(text_of(head), (vidi_str){body.ptr, i}, 4000, &to);
+            assert_true(outcome == (i ? HTTP_DAMAGED : HTTP_AS_IT_IS) && to.len <= sizeof content);
+            assert_true(to.len == 0 || memcmp(to.ptr, content, to.len) == 0);
+            bytes_free(&to);
+            body.ptr[i] ^= 0x55;
+            outcome = http_unpack(text_of(head), bytes_str(&body), 4000, &to);
+            assert_true(outcome == HTTP_UNPACKED || outcome == HTTP_DAMAGED || outcome == HTTP_TOO_LARGE);
+            assert_true(to.len <= 4000);
+            bytes_free(&to);
+            body.ptr[i] ^= 0x55;
+        }
+        bytes_free(&body);
+    }
+}
+
+/* Some of 64 MiB of zeros are what fits; the limit of all layers together holds. */
+static void bombs_of_brotli_and_zstd_are_not_set_off(void **state)
+{
+    (void)state;
+    enum { BOMB = 64 << 20 };
+    char *zeros = calloc(1, BOMB), names[100];
+    assert_non_null(zeros);
+    for (const newer *one = newer_codings; one->name; one++) {
+        bytes inner = one->pack((vidi_str){zeros, BOMB}), outer = one->pack(bytes_str(&inner));
+        assert_true(inner.len < 64 << 10);
+        check_unpack(one->name, bytes_str(&inner), LIMIT, HTTP_TOO_LARGE, NULL);
+        check_unpack(one->name, bytes_str(&inner), BOMB - 1, HTTP_TOO_LARGE, NULL);
+        sprintf(names, "%s, %s", one->name, one->name);
+        check_unpack(names, bytes_str(&outer), BOMB + inner.len - 1, HTTP_TOO_LARGE, NULL);
+        bytes_free(&inner);
+        bytes_free(&outer);
+    }
+    free(zeros);
+}
+
+static void frames_of_zstd_are_one_content_if_their_window_is_allowed(void **state)
+{
+    (void)state;
+#if VIDI_HAVE_ZSTD
+    enum { LARGE = 17 << 20 };
+    bytes all = packed_zstd(text_of("one "), 0), two = packed_zstd(text_of("two"), 10);
+    assert_int_equal(bytes_append(&all, "\x5F\x2A\x4D\x18\x03\0\0\0xyz", 11), VIDI_OK); /* a frame that is skipped */
+    assert_int_equal(bytes_append_str(&all, bytes_str(&two)), VIDI_OK);
+    check_unpack("zstd", bytes_str(&all), LIMIT, HTTP_UNPACKED, "one two");
+    bytes_free(&all);
+    bytes_free(&two);
+    char *zeros = calloc(1, LARGE);
+    assert_non_null(zeros);
+    for (int window = 23; window <= 24; window++) { /* RFC 9659 allows 8 MiB */
+        bytes body = packed_zstd((vidi_str){zeros, LARGE}, window), to = {0};
+        http_unpacked outcome =
+            http_unpack(text_of("HTTP/1.1 200 OK\nContent-Encoding: zstd\n\n"), bytes_str(&body), LARGE, &to);
+        assert_int_equal(outcome, window == 23 ? HTTP_UNPACKED : HTTP_DAMAGED);
+        assert_int_equal(to.len, window == 23 ? LARGE : 0);
+        bytes_free(&body);
+        bytes_free(&to);
+    }
+    free(zeros);
+#else
+    skip();
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +317,10 @@ int main(void)
         cmocka_unit_test(damage_anywhere_does_no_harm),
         cmocka_unit_test(the_limit_holds_to_the_byte),
         cmocka_unit_test(a_bomb_inside_of_a_bomb_is_not_set_off),
+        cmocka_unit_test(brotli_and_zstd_are_undone_within_the_limit),
+        cmocka_unit_test(damage_to_brotli_and_zstd_does_no_harm),
+        cmocka_unit_test(bombs_of_brotli_and_zstd_are_not_set_off),
+        cmocka_unit_test(frames_of_zstd_are_one_content_if_their_window_is_allowed),
     };
     return cmocka_run_group_tests_name("http_unpack", tests, NULL, NULL);
 }

@@ -395,7 +395,7 @@ static void only_the_seeds_get_the_users_headers(void **state)
 int main(int argc, char **argv)
 {
     static const int failures[] = {500, 503, 429, 0, -1};
-    static char brotli[] = "Content-Encoding: br\r\n", gzip[] = "Content-Encoding: gzip\r\n";
+    static char compress[] = "Content-Encoding: compress\r\n", gzip[] = "Content-Encoding: gzip\r\n";
     test_add("one request at a time and a second between", one_request_at_a_time_and_a_second_between, NULL);
     test_add("a Crawl-delay counts whatever the user asks for", a_crawl_delay_counts_whatever_the_user_asks_for, NULL);
     test_add("hosts do not wait for each other", hosts_do_not_wait_for_each_other, NULL);
@@ -413,7 +413,7 @@ int main(int argc, char **argv)
         test_add(name, a_robots_txt_that_fails_forbids_everything, &failures[i]);
     }
     test_add("a robots.txt in an encoding of its own forbids everything",
-             a_robots_txt_that_cannot_be_decoded_forbids_everything, brotli);
+             a_robots_txt_that_cannot_be_decoded_forbids_everything, compress);
     test_add("a robots.txt that is not what it says forbids everything",
              a_robots_txt_that_cannot_be_decoded_forbids_everything, gzip);
     test_add("only the seeds get the user's headers", only_the_seeds_get_the_users_headers, NULL);
