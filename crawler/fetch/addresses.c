@@ -62,6 +62,14 @@ static bool is_among(const fetch_address *address, const special_net *nets, size
     return false;
 }
 
+bool fetch_address_is_loopback(const fetch_address *address)
+{
+    static const uint8_t one[16] = {[15] = 1};
+
+    return address->length == 4 ? address->bytes[0] == 127
+                                : address->length == 16 && memcmp(address->bytes, one, sizeof one) == 0;
+}
+
 bool fetch_address_is_public(const fetch_address *address)
 {
     switch (address->length) {

@@ -43,6 +43,8 @@ const char *fetch_address_text(const fetch_address *address, char *to);
 
 /* True for addresses on the public Internet: not for private, loopback, link-local, mapped … ones. */
 bool fetch_address_is_public(const fetch_address *address);
+/* True for 127.0.0.0/8 and ::1: this machine. */
+bool fetch_address_is_loopback(const fetch_address *address);
 
 typedef enum fetch_failure {
     FETCH_FINE,
@@ -136,6 +138,7 @@ typedef struct fetch_response {
     fetch_failure failure;
     bool may_pass; /* it failed, but another try may succeed */
     char why[160]; /* a sentence without a full stop, if it failed; without control characters */
+    int os_error;  /* errno of a connection that could not be made (FETCH_CONNECT); 0: not known */
     int status;    /* of HTTP; 0 if none came */
     bytes sent;    /* the head of the request as it was sent, secrets masked */
     bytes head;    /* status line and header fields as they came; of the last response, not of 1xx */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/ascii.h"
+#include "crawler/base/web_url.h"
 #include "crawler/fetch/exchange_pool.h"
 #include "crawler/http/http.h"
 
@@ -270,16 +271,28 @@ static bool is_not_http(CURLcode result)
            result == CURLE_BAD_FUNCTION_ARGUMENT || result == CURLE_BAD_CONTENT_ENCODING;
 }
 
+static int port_of(const exchange *with)
+{
+    vidi_url url;
+
+    return web_url_view((vidi_str){with->origin, strlen(with->origin)}, &url) ? web_url_port(&url) : 0;
+}
+
+/* On the machine itself nobody but the user can have forgotten to start the server. */
 static void explain_connect(const carrier *by, char *why)
 {
+    const fetch_response *response = &by->with->response;
     char address[FETCH_ADDRESS_ROOM], text[128];
-    long error = 0;
+    bool is_v6 = response->address.length == 16;
 
-    fetch_address_text(&by->with->response.address, address);
-    if (curl_easy_getinfo(by->easy, CURLINFO_OS_ERRNO, &error) != CURLE_OK || error == 0)
+    fetch_address_text(&response->address, address);
+    if (response->os_error == ECONNREFUSED && fetch_address_is_loopback(&response->address))
+        fetch_explain(why, "nothing listens on %s%s%s:%d", is_v6 ? "[" : "", address, is_v6 ? "]" : "",
+                      port_of(by->with));
+    else if (response->os_error == 0)
         fetch_explain(why, "no connection to %s", address);
     else
-        fetch_explain(why, "no connection to %s: %s", address, strerror_r((int)error, text, sizeof text));
+        fetch_explain(why, "no connection to %s: %s", address, strerror_r(response->os_error, text, sizeof text));
 }
 
 static void explain_limit(const carrier *by, char *why)
@@ -374,6 +387,13 @@ static void complete(carrier *by)
     trim(&response->body);
 }
 
+static int os_error(const carrier *by)
+{
+    long error = 0;
+
+    return curl_easy_getinfo(by->easy, CURLINFO_OS_ERRNO, &error) == CURLE_OK ? (int)error : 0;
+}
+
 void carrier_finish(carrier *by, CURLcode result)
 {
     fetch_response *response = &by->with->response;
@@ -382,6 +402,8 @@ void carrier_finish(carrier *by, CURLcode result)
         result = CURLE_WEIRD_SERVER_REPLY;
     response->failure = failure_of(by, result);
     by->unreachable = response->failure == FETCH_CONNECT || response->failure == FETCH_TIMEOUT;
+    if (response->failure == FETCH_CONNECT)
+        response->os_error = os_error(by);
     response->may_pass = by->unreachable || (response->failure == FETCH_BROKEN && !is_not_http(result));
     explain(by, result, response->why);
     complete(by);

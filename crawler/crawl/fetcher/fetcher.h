@@ -99,9 +99,12 @@ void host_give_up(fetcher *fetcher, host *host, const char *reason, const char *
 bool host_has_answered(const host *host);
 /*
  * It does not answer. If it has answered before, it is parked, because it may come back, or the network of this machine
- * is gone; otherwise it is given up. The caller then calls host_refresh, if the host is still there.
+ * is gone; so it is if `is_offline`: the failure says nothing about the host. Otherwise it is given up. The caller then
+ * calls host_refresh, if the host is still there.
  */
-void host_is_silent(fetcher *fetcher, host *host, const char *reason, const char *error);
+void host_is_silent(fetcher *fetcher, host *host, const char *reason, const char *error, bool is_offline);
+/* How often a request without an answer is sent again. */
+unsigned host_retries(const fetcher *fetcher, const host *host, const fetch_response *response);
 /* Leaves the host alone for the rest of this run; its URLs stay in the queue. not_before: a date, or 0. */
 void host_park(fetcher *fetcher, host *host, int64_t not_before, const char *why);
 /* A host info that has only the host's id and origin. NULL: no memory, which ends the crawl. */

@@ -1,6 +1,7 @@
 /*
  * A host in the fetcher's memory: see fetcher.h.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -392,9 +393,19 @@ bool host_has_answered(const host *host)
     return host->pages > 0 || host->robots_reached > 0;
 }
 
-void host_is_silent(fetcher *fetcher, host *host, const char *reason, const char *error)
+/* A port of this machine that refuses gets a second to come up, as a server does that was started just before. */
+unsigned host_retries(const fetcher *fetcher, const host *host, const fetch_response *response)
 {
-    if (!host_has_answered(host)) {
+    unsigned usual = fetcher->crawl->options.retries;
+    bool refuses = response->failure == FETCH_CONNECT && response->os_error == ECONNREFUSED &&
+                   fetch_address_is_loopback(&response->address);
+
+    return refuses && usual > 1 && !host_has_answered(host) ? 1 : usual;
+}
+
+void host_is_silent(fetcher *fetcher, host *host, const char *reason, const char *error, bool is_offline)
+{
+    if (!host_has_answered(host) && !is_offline) {
         host_give_up(fetcher, host, reason, error);
         return;
     }

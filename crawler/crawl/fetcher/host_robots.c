@@ -2,6 +2,7 @@
  * robots.txt of a host: asked for before its first page and again when a day is over (RFC 9309). Up to five redirects
  * are followed, to other hosts, too: such a request takes its turn there. What was found is kept in the database.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +196,12 @@ static void park_unreachable(fetcher *fetcher, host *host, int64_t not_before, c
     host_park(fetcher, host, not_before, why);
 }
 
+/* True if the request has not left this machine, or its network: that says nothing about the host. */
+static bool is_offline(const fetch_response *response)
+{
+    return response->failure == FETCH_CONNECT && (response->os_error == ENETUNREACH || response->os_error == ENETDOWN);
+}
+
 /* The file cannot be reached: tries again later, and at last gives up. */
 static void come_later(fetcher *fetcher, host *host, const fetch_response *response)
 {
@@ -207,9 +214,10 @@ static void come_later(fetcher *fetcher, host *host, const fetch_response *respo
         return;
     host->robots_failures++;
     bool silent = response->failure != FETCH_FINE;
-    if (silent && (!response->may_pass || host->robots_failures > fetcher->crawl->options.retries)) {
+    if (silent && (!response->may_pass || host->robots_failures > host_retries(fetcher, host, response))) {
         snprintf(why, sizeof why, "robots.txt: %.150s", response->why);
-        host_is_silent(fetcher, host, fetch_reason(response->failure), why);
+        host_is_silent(fetcher, host, fetch_reason(response->failure),
+                       response->failure == FETCH_CONNECT ? response->why : why, is_offline(response));
         return;
     }
     if (silent)

@@ -76,7 +76,7 @@ void address_arrived(fetcher *fetcher, const fetch_event *event)
         return;
     } else if (!event->may_pass || host->resolve_failures++ > 0 || fetcher->crawl->options.retries == 0) {
         uint64_t id = host->id;
-        host_is_silent(fetcher, host, fetch_reason(FETCH_NAME), event->why);
+        host_is_silent(fetcher, host, fetch_reason(FETCH_NAME), event->why, event->may_pass);
         host = id_map_get(&fetcher->hosts, id); /* it may have been forgotten meanwhile */
         if (!host)
             return;
@@ -131,7 +131,7 @@ static void note_silence(fetcher *fetcher, host *host)
 static bool is_worth_another_try(const fetcher *fetcher, const host *host, const fetch_job *page,
                                  const fetch_response *response)
 {
-    unsigned tries = fetcher->crawl->options.retries;
+    unsigned tries = host_retries(fetcher, host, response);
 
     if (response->failure == FETCH_CONNECT && host_has_answered(host))
         tries += DEAD_TIMES;

@@ -342,6 +342,67 @@ static void an_outage_gives_no_url_up(void **state)
     }
 }
 
+typedef enum trouble { NO_NAME_SERVER, NO_ROUTE } trouble;
+
+/* A machine whose network is not up yet: nobody answers about names, or the kernel has no route (as for multicast). */
+static int resolve_offline(void *context, const char *host, fetch_address *addresses, int room)
+{
+    const trouble *what = context;
+
+    (void)host;
+    (void)room;
+    addresses[0] = (fetch_address){{224, 0, 0, 1}, 4};
+    return *what == NO_NAME_SERVER ? EAI_AGAIN : 1;
+}
+
+/* The first run may begin before the network is there: the seed waits for the next. */
+static void a_machine_without_a_network_gives_no_seed_up(void **state)
+{
+    static const fetch_net nets[] = {{{{127}, 4}, 8}, {{{224}, 4}, 4}};
+    static trouble kinds[] = {NO_NAME_SERVER, NO_ROUTE};
+    (void)state;
+
+    for (size_t i = 0; i < 2; i++) {
+        site *web = site_open(1);
+        site_clock clock;
+        crawling self;
+        site_page *seed = page_on(web, NULL, "www.many.example", "/");
+        page_on(web, seed, "www.many.example", "/a");
+        begin_whole(&self, web, seed);
+        site_clock_begin(&clock);
+        self.options.clock = &clock.clock;
+        self.options.retries = 3;
+        self.options.nets = nets;
+        self.options.net_count = 2;
+        self.options.resolver = resolve_offline;
+        self.options.resolver_context = &kinds[i];
+        crawling_must(&self, CRAWL_LIMIT);
+        check(self.progress.queue == 1, "%llu URLs are left", (unsigned long long)self.progress.queue);
+        self.options.resolver = resolve;
+        crawling_must(&self, CRAWL_DONE);
+        end_whole(&self, web, JUDGE_STORED);
+    }
+}
+
+/* A seed on this machine whose server was not started: one more try after a second, and no more. */
+static void a_refusing_port_of_this_machine_is_given_up_after_a_second(void **state)
+{
+    (void)state;
+    site *web = site_open(1);
+    site_clock clock;
+    crawling self;
+    site_page *seed = page_on(web, NULL, "dead.many.example", "/");
+    begin(&self, web, seed);
+    site_clock_begin(&clock);
+    self.options.clock = &clock.clock;
+    self.options.retries = 3;
+    crawling_must(&self, CRAWL_DONE);
+    check(self.progress.errors == 1, "%llu errors", (unsigned long long)self.progress.errors);
+    check(clock.clock.now(&clock) >= 1000 && clock.clock.now(&clock) < 4000, "it takes %lld ms",
+          (long long)clock.clock.now(&clock));
+    end(&self, web);
+}
+
 /* Names without an address and hosts that do not answer cost some retries, not one for each URL. */
 static void dead_hosts_are_given_up_soon(void **state)
 {
@@ -354,12 +415,11 @@ static void dead_hosts_are_given_up_soon(void **state)
     for (int i = 0; i < 300; i++) {
         snprintf(target, sizeof target, "/%d", i);
         site_page *dead = page_on(web, seed, "dead.many.example", target);
-        site_page *none = page_on(web, seed, "none.many.example", target);
         site_page *never = page_on(web, seed, "never.many.example", target);
-        dead->status = none->status = never->status = 0;
+        dead->status = never->status = 0;
         dead->reason = "connect";
-        none->reason = never->reason = "name";
-        dead->barren = none->barren = never->barren = true;
+        never->reason = "name";
+        dead->barren = never->barren = true;
     }
     begin_whole(&self, web, seed);
     site_clock_begin(&clock);
@@ -384,6 +444,8 @@ int main(void)
         cmocka_unit_test(an_unreachable_robots_file_counts_as_missing_after_a_month),
         cmocka_unit_test(responses_that_are_cut_off_count_as_pages),
         cmocka_unit_test(an_outage_gives_no_url_up),
+        cmocka_unit_test(a_machine_without_a_network_gives_no_seed_up),
+        cmocka_unit_test(a_refusing_port_of_this_machine_is_given_up_after_a_second),
         cmocka_unit_test(dead_hosts_are_given_up_soon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
