@@ -134,6 +134,13 @@ typedef enum crawl_ending {
     ENDING_FAIL
 } crawl_ending;
 
+/* What the fetcher waits for, apart from responses and time. */
+typedef enum crawl_hunger {
+    HUNGER_NONE,
+    HUNGER_URLS,  /* it could start more requests: the storage thread hands out new URLs before they are committed */
+    HUNGER_COMMIT /* nothing goes on before the next commit, so the storage thread commits at once */
+} crawl_hunger;
+
 /* A header line for requests to one origin. */
 typedef struct crawl_login {
     char *origin, *header;
@@ -172,7 +179,7 @@ struct crawl {
     atomic_long busy;     /* messages sent to parsers and storage that are not handled yet */
     atomic_size_t weight; /* bytes of the fetch jobs among them */
     atomic_size_t fetch_jobs;
-    atomic_bool starving; /* the fetcher has nothing to do, so the storage thread commits at once */
+    atomic_int hunger; /* a crawl_hunger: what the fetcher waits for */
     atomic_int ending;
     atomic_bool ran;
 

@@ -11,7 +11,7 @@ enum {
     LONGEST = 1000,     /* milliseconds: longest wait for an event */
     GATED = 20,         /* milliseconds: longest wait while too much is fetched and not committed */
     HAND_OVER = 16,     /* pages that are handed to the parsers together */
-    SOON = 200,         /* milliseconds: if nothing can be fetched for longer, storage commits at once */
+    SOON = 200,         /* milliseconds: if nothing can be fetched for longer, storage is asked to hurry */
     LAST_MOMENTS = 5000 /* milliseconds that requests get to end when the time is over */
 };
 
@@ -145,11 +145,11 @@ static int64_t earliest(const fetcher *fetcher)
     return deadline < when ? deadline : when;
 }
 
-static void note_starving(fetcher *fetcher, bool starving)
+static void note_hunger(fetcher *fetcher, crawl_hunger hunger)
 {
     crawl *c = fetcher->crawl;
 
-    if (atomic_exchange(&c->starving, starving) != starving && starving && atomic_load(&c->busy) > 0)
+    if (atomic_exchange(&c->hunger, (int)hunger) != (int)hunger && hunger != HUNGER_NONE && atomic_load(&c->busy) > 0)
         message_queue_wake(&c->to_storage);
 }
 
@@ -173,12 +173,14 @@ static int64_t patience(fetcher *fetcher)
     if (crawl_ends(fetcher->crawl) != ENDING_NOT)
         return GATED;
     if (!limits_allow(fetcher)) {
-        note_starving(fetcher, limits_gate(fetcher));
+        note_hunger(fetcher, limits_gate(fetcher) ? HUNGER_COMMIT : HUNGER_NONE);
         return GATED;
     }
     int64_t until = earliest(fetcher), wait = until == INT64_MAX ? LONGEST : until - fetcher->now;
-    note_starving(fetcher, wait > SOON);
     flush(fetcher);
+    note_hunger(fetcher, wait <= SOON                                    ? HUNGER_NONE
+                         : fetch_running(fetcher->crawl->downloader) > 0 ? HUNGER_URLS
+                                                                         : HUNGER_COMMIT);
     if (wait > 0 && skip_time(fetcher, until))
         return 0;
     if (fetcher->crawl->clock.skip && wait > 5)

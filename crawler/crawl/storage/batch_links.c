@@ -11,7 +11,7 @@
 
 bool batch_is_empty(const batch *batch)
 {
-    return !batch->fetch_jobs.first && !batch->host_infos.first && batch->drop_count == 0;
+    return !batch->fetch_jobs.first && !batch->host_infos.first && batch->drop_count == 0 && !batch->is_open;
 }
 
 int batch_drop_block(storage *storage, uint64_t host, uint32_t level, uint64_t number)
@@ -80,14 +80,21 @@ static int gather_host_info(batch *b, const host_info *news)
     return VIDI_OK;
 }
 
+static const message *after(const message *last, const messages *all)
+{
+    return last ? last->next : all->first;
+}
+
 static int gather(batch *b)
 {
     int error = VIDI_OK;
 
-    for (message *one = b->host_infos.first; one && error == VIDI_OK; one = one->next)
-        error = gather_host_info(b, (host_info *)one);
-    for (message *one = b->fetch_jobs.first; one && error == VIDI_OK; one = one->next)
-        error = gather_page(b, (fetch_job *)one);
+    for (const message *one = after(b->last_info, &b->host_infos); one && error == VIDI_OK; one = one->next)
+        error = gather_host_info(b, (const host_info *)one);
+    for (const message *one = after(b->last_job, &b->fetch_jobs); one && error == VIDI_OK; one = one->next)
+        error = gather_page(b, (const fetch_job *)one);
+    b->last_info = b->host_infos.last;
+    b->last_job = b->fetch_jobs.last;
     return error;
 }
 
@@ -139,14 +146,14 @@ static int add_row(storage *storage, size_t i, vidi_str *last, uint64_t *key)
     return url_keys_make(storage->crawl->keys, &path, 1, &row->path);
 }
 
-static int add_rows(storage *storage)
+static int add_rows(storage *storage, size_t from)
 {
     batch *b = &storage->batch;
     vidi_str last = {"", 0};
     uint64_t key = 0;
     int error = VIDI_OK;
 
-    for (size_t i = 0; i < b->link_count && error == VIDI_OK; i++) {
+    for (size_t i = from; i < b->link_count && error == VIDI_OK; i++) {
         if (b->verdicts[i] == VIDI_NEW)
             error = add_row(storage, i, &last, &key);
         else if (b->verdicts[i] == VIDI_INVALID)
@@ -155,26 +162,28 @@ static int add_rows(storage *storage)
     return error;
 }
 
-static int make_targets(storage *storage)
+static int make_targets(storage *storage, size_t from)
 {
     batch *b = &storage->batch;
+    size_t count = b->link_count - from;
 
-    if (!storage->crawl->targets || b->link_count == 0)
+    if (!storage->crawl->targets || count == 0)
         return VIDI_OK;
     int error = list_reserve(&b->targets, &b->target_room, b->link_count);
-    return error ? error : url_keys_make(storage->crawl->targets, b->urls, b->link_count, b->targets);
+    return error ? error : url_keys_make(storage->crawl->targets, b->urls + from, count, b->targets + from);
 }
 
 int batch_ask_set(storage *storage)
 {
     batch *b = &storage->batch;
+    size_t from = b->link_count;
     int error = gather(b);
 
-    if (error == VIDI_OK && b->link_count > 0)
-        error = vidi_add_batch(storage->crawl->set, b->urls, b->link_count, b->verdicts, NULL);
+    if (error == VIDI_OK && b->link_count > from)
+        error = vidi_add_batch(storage->crawl->set, b->urls + from, b->link_count - from, b->verdicts + from, NULL);
     if (error == VIDI_OK)
-        error = add_rows(storage);
-    return error ? error : make_targets(storage);
+        error = add_rows(storage, from);
+    return error ? error : make_targets(storage, from);
 }
 
 /* ---- afterwards ---- */
@@ -184,7 +193,10 @@ void batch_clear(batch *batch)
     messages_free(&batch->fetch_jobs);
     messages_free(&batch->host_infos);
     memset(batch->skipped, 0, sizeof batch->skipped);
+    batch->last_job = batch->last_info = NULL;
     batch->bytes = batch->link_count = batch->row_count = batch->drop_count = 0;
+    batch->rows_written = batch->sort_count = 0;
+    batch->is_open = false;
     batch->lines.len = 0;
     batch->lines_written = batch->lines_synced = batch->lines_failed = false;
 }
@@ -197,6 +209,7 @@ void batch_free(batch *batch)
     free(batch->links);
     free(batch->targets);
     free(batch->rows);
+    free(batch->sorts);
     free(batch->drops);
     bytes_free(&batch->lines);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "crawler/base/list.h"
 #include "crawler/crawl/storage/storage.h"
 
 enum {
@@ -173,16 +174,19 @@ static int check_trap(storage *storage, batch_row *row, counters *counts)
     return write_outcome(storage, &row->url, &outcome, counts);
 }
 
-static int write_rows(storage *storage, counters *counts)
+static int write_rows(storage *storage, size_t up_to)
 {
     batch *b = &storage->batch;
     int error = VIDI_OK;
 
-    for (size_t i = 0; i < b->row_count && error == VIDI_OK; i++) {
-        error = frontier_add(db_frontier(storage->crawl->db), &b->rows[i].url);
-        counts->urls++;
+    for (; b->rows_written < up_to && error == VIDI_OK; b->rows_written++) {
+        batch_row *row = &b->rows[b->rows_written];
+        error = frontier_add(db_frontier(storage->crawl->db), &row->url);
+        storage->pending.urls++;
         if (error == VIDI_OK)
-            error = check_trap(storage, &b->rows[i], counts);
+            error = check_trap(storage, row, &storage->pending);
+        if (row->trapped) /* it is in a block all the same */
+            storage->filter_until = row->url.id;
     }
     return error;
 }
@@ -283,14 +287,66 @@ static int write_hosts(storage *storage)
     return error;
 }
 
-static int write_all(storage *storage, counters *counts)
+/* Begins the transaction, and writes again what was in it before it was rolled back. */
+static int begin_transaction(storage *storage)
 {
     crawl *c = storage->crawl;
-    int error = db_begin(c->db);
+    batch *b = &storage->batch;
 
-    storage->batch.lines.len = storage->batch.lines_written ? storage->batch.lines.len : 0;
+    if (b->is_open)
+        return VIDI_OK;
+    if (batch_is_empty(b))
+        b->began = storage_now();
+    b->rows_written = 0;
+    b->lines.len = b->lines_written ? b->lines.len : 0;
+    storage->pending = storage->counts;
+    int error = db_begin(c->db);
+    for (size_t i = 0; i < b->sort_count && error == VIDI_OK; i++) {
+        error = write_rows(storage, b->sorts[i]);
+        if (error == VIDI_OK)
+            error = frontier_sort(db_frontier(c->db), SORTED);
+    }
+    b->is_open = error == VIDI_OK;
+    return error;
+}
+
+static int sort_rows(storage *storage)
+{
+    batch *b = &storage->batch;
+
+    if (list_reserve(&b->sorts, &b->sort_room, b->sort_count + 1) != VIDI_OK)
+        return VIDI_EMEMORY;
+    int error = frontier_sort(db_frontier(storage->crawl->db), SORTED);
+    if (error)
+        return error;
+    b->sorts[b->sort_count++] = b->rows_written;
+    host_table_sorted(storage);
+    return VIDI_OK;
+}
+
+/* The rows that are not written yet, and blocks of them if somebody waits for some. */
+static int write_new_rows(storage *storage)
+{
+    batch *b = &storage->batch;
+    int error = begin_transaction(storage);
+
     if (error == VIDI_OK)
-        error = write_rows(storage, counts);
+        error = write_rows(storage, b->row_count);
+    return error == VIDI_OK && storage->sort_helps ? sort_rows(storage) : error;
+}
+
+static void roll_back(storage *storage)
+{
+    storage->batch.is_open = false;
+    db_rollback(storage->crawl->db);
+}
+
+static int write_all(storage *storage)
+{
+    crawl *c = storage->crawl;
+    counters *counts = &storage->pending;
+    int error = write_new_rows(storage);
+
     if (error == VIDI_OK)
         error = write_outcomes(storage, counts);
     if (error == VIDI_OK)
@@ -301,8 +357,7 @@ static int write_all(storage *storage, counters *counts)
         error = write_edges(storage);
     if (error == VIDI_OK)
         error = write_hosts(storage);
-    if (error == VIDI_OK && storage->sort_helps)
-        error = frontier_sort(db_frontier(c->db), SORTED);
+    counts->synced_to = c->synced_to;
     if (error == VIDI_OK)
         error = counters_write(c, counts, storage->has_stats ? &storage->stats : NULL);
     return error ? error : db_commit(c->db);
@@ -311,17 +366,14 @@ static int write_all(storage *storage, counters *counts)
 static int write_transaction(storage *storage)
 {
     crawl *c = storage->crawl;
-    counters counts;
     int error = VIDI_EBUSY;
 
     for (int tries = 0; tries < TRIES && may_pass(error); tries++) {
         if (tries > 0)
             wait_a_moment();
-        counts = storage->counts;
-        counts.synced_to = c->synced_to;
-        error = write_all(storage, &counts);
+        error = write_all(storage);
         if (error && tries + 1 < TRIES && may_pass(error))
-            db_rollback(c->db);
+            roll_back(storage);
     }
     if (error) {
         if (storage->batch.lines_failed)
@@ -330,10 +382,10 @@ static int write_transaction(storage *storage)
             failed(storage, error, "cannot go on with --jsonl", c->output.file.why);
         else
             failed(storage, error, "cannot write the database", db_error(c->db));
-        db_rollback(c->db);
+        roll_back(storage);
         return error;
     }
-    storage->counts = counts;
+    storage->counts = storage->pending;
     storage->has_stats = false;
     return VIDI_OK;
 }
@@ -357,12 +409,17 @@ static int settle(storage *storage)
     return error;
 }
 
-static void note_rows(storage *storage)
+/* The links that have come since the last call go through the set. */
+static int ask_set(storage *storage)
 {
     const batch *b = &storage->batch;
+    size_t before = b->row_count;
+    int error = batch_ask_set(storage);
 
-    for (size_t i = 0; i < b->row_count; i++)
+    for (size_t i = before; i < b->row_count; i++)
         host_table_appended(storage, b->rows[i].url.host);
+    return error ? failed(storage, error, "cannot add to the seen-set", error == VIDI_EMEMORY ? NULL : vidi_message())
+                 : VIDI_OK;
 }
 
 /* What is true now that the transaction is through. */
@@ -372,9 +429,6 @@ static void conclude(storage *storage)
     batch *b = &storage->batch;
     size_t messages = b->fetch_jobs.count + b->host_infos.count, weight = 0, fetch_jobs = b->fetch_jobs.count;
 
-    for (size_t i = 0; i < b->row_count; i++)
-        if (b->rows[i].trapped)
-            storage->filter_until = b->rows[i].url.id;
     if (b->row_count > 0)
         c->committed_to = b->rows[b->row_count - 1].url.id;
     for (size_t i = 0; i < storage->hosts.count; i++) {
@@ -386,8 +440,6 @@ static void conclude(storage *storage)
         weight += ((fetch_job *)one)->weight;
         host_table_done(storage, (fetch_job *)one);
     }
-    if (storage->sort_helps)
-        host_table_sorted(storage);
     counters_show(c, &storage->counts);
     pthread_mutex_lock(&c->about);
     c->progress.links += b->link_count;
@@ -402,22 +454,36 @@ static void conclude(storage *storage)
         fetch_wake(c->downloader); /* the fetcher may be waiting for a commit */
 }
 
+int storage_prepare(storage *storage)
+{
+    int error = ask_set(storage);
+
+    if (error)
+        return error;
+    error = write_new_rows(storage);
+    if (may_pass(error)) { /* the commit will try again, and wait if it must */
+        roll_back(storage);
+        return storage_commit(storage);
+    }
+    return error ? failed(storage, error, "cannot write the database", db_error(storage->crawl->db)) : VIDI_OK;
+}
+
 int storage_commit(storage *storage)
 {
     crawl *c = storage->crawl;
     uint64_t mark = 0;
-    int error = batch_ask_set(storage);
+    int error = ask_set(storage);
 
-    if (error == VIDI_OK)
-        error = vidi_mark(c->set, &mark);
     if (error)
-        return failed(storage, error, "cannot add to the seen-set", error == VIDI_EMEMORY ? NULL : vidi_message());
+        return error;
+    error = vidi_mark(c->set, &mark);
+    if (error)
+        return failed(storage, error, "cannot add to the seen-set", vidi_message());
     error = store(storage);
     if (error)
         return error;
     if (settle(storage) != VIDI_OK)
         return failed(storage, VIDI_EMEMORY, "cannot commit", NULL);
-    note_rows(storage);
     error = write_transaction(storage);
     if (error)
         return error;

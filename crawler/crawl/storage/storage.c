@@ -1,6 +1,7 @@
 /*
  * The storage thread's loop: see storage.h. A batch is committed when it is full, when its first page has waited for a
- * quarter of a second, or at once if the fetcher has nothing to do: then waiting would gain nothing.
+ * quarter of a second, or at once if the fetcher has nothing to do: then waiting would gain nothing. URLs that the
+ * fetcher could begin with are handed out before that.
  */
 #include "crawler/crawl/storage/storage.h"
 
@@ -70,23 +71,43 @@ static bool is_full(const batch *batch)
     return batch->fetch_jobs.count >= CRAWL_BATCH || batch->bytes >= CRAWL_BATCH_BYTES;
 }
 
+/* True if nothing else is on its way to this thread: neither in its queue nor with the parsers. */
+static bool has_everything(const storage *storage)
+{
+    const batch *b = &storage->batch;
+
+    return atomic_load(&storage->crawl->busy) <= (long)(b->fetch_jobs.count + b->host_infos.count + storage->handled);
+}
+
 static bool should_commit(const storage *storage, bool closing)
 {
     const batch *b = &storage->batch;
 
-    if (!closing && storage->sort_helps && frontier_unsorted(db_frontier(storage->crawl->db)) > 0)
-        return true;
     if (batch_is_empty(b))
         return false;
-    return closing || is_full(b) || atomic_load(&storage->crawl->starving) ||
-           storage_now() - b->began >= CRAWL_BATCH_MS;
+    if (closing || is_full(b) || storage_now() - b->began >= CRAWL_BATCH_MS)
+        return true;
+    return atomic_load(&storage->crawl->hunger) == HUNGER_COMMIT && has_everything(storage);
+}
+
+/* True if URLs can be had for the fetcher from pages that have come, or from rows that are in no block yet. */
+static bool should_prepare(const storage *storage, bool closing)
+{
+    const batch *b = &storage->batch;
+
+    if (closing)
+        return false;
+    if (storage->sort_helps && frontier_unsorted(db_frontier(storage->crawl->db)) > 0)
+        return true;
+    return atomic_load(&storage->crawl->hunger) != HUNGER_NONE &&
+           (b->last_job != b->fetch_jobs.last || b->last_info != b->host_infos.last);
 }
 
 static int64_t patience(const storage *storage)
 {
     int64_t now = storage_now(), wait = SYNC_EVERY;
 
-    if (should_commit(storage, false))
+    if (should_commit(storage, false) || should_prepare(storage, false))
         return 0;
     if (!batch_is_empty(&storage->batch))
         wait = storage->batch.began + CRAWL_BATCH_MS - now;
@@ -101,10 +122,12 @@ static void send(storage *storage)
 {
     if (!storage->to_fetcher.first)
         return;
-    if (message_queue_put(&storage->crawl->to_fetcher, &storage->to_fetcher))
+    if (message_queue_put(&storage->crawl->to_fetcher, &storage->to_fetcher)) {
+        atomic_store(&storage->crawl->hunger, HUNGER_NONE); /* the fetcher looks again when it has taken them in */
         fetch_wake(storage->crawl->downloader);
-    else
+    } else {
         messages_free(&storage->to_fetcher);
+    }
 }
 
 /* Sends what this round has produced, then reports the messages of the round as handled. */
@@ -117,8 +140,10 @@ static void end_round(storage *storage)
 
 static int commit_if_needed(storage *storage, bool closing)
 {
-    while (should_commit(storage, closing)) {
-        int error = storage_commit(storage);
+    bool commits = false;
+
+    while (should_prepare(storage, closing) || (commits = should_commit(storage, closing))) {
+        int error = commits ? storage_commit(storage) : storage_prepare(storage);
         if (error == VIDI_OK)
             error = host_table_feed(storage);
         if (error)

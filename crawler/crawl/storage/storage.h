@@ -63,6 +63,8 @@ typedef struct batch {
     messages fetch_jobs, host_infos;
     size_t bytes;
     int64_t began; /* milliseconds of real time */
+    /* Where the next call of batch_ask_set begins; NULL: at the first. */
+    const message *last_job, *last_info;
     vidi_str *urls;
     uint8_t *verdicts;
     batch_link *links;
@@ -70,6 +72,11 @@ typedef struct batch {
     size_t link_count, link_room, target_room;
     batch_row *rows;
     size_t row_count, row_room;
+    /* The transaction, which may be open long before it is committed: see storage_prepare. */
+    bool is_open;
+    size_t rows_written;
+    size_t *sorts; /* how many rows there were at each sort: a transaction that is tried again sorts there, too */
+    size_t sort_count, sort_room;
     batch_drop *drops;
     size_t drop_count, drop_room;
     uint64_t skipped[HARVEST_SKIPS];
@@ -79,7 +86,8 @@ typedef struct batch {
 
 typedef struct storage {
     crawl *crawl;
-    counters counts;
+    counters counts;  /* committed */
+    counters pending; /* with what the open transaction adds */
     batch batch;
     size_t handled; /* messages of this round that are not part of the batch */
     messages to_fetcher;
@@ -110,7 +118,7 @@ int64_t storage_now(void);
 /* ---- batch_links.c ---- */
 
 bool batch_is_empty(const batch *batch);
-/* Adds all links to the set, and makes rows of those that are new. */
+/* Adds all links to the set that were not added yet, and makes rows of those that are new. */
 int batch_ask_set(storage *storage);
 int batch_drop_block(storage *storage, uint64_t host, uint32_t level, uint64_t number);
 void batch_clear(batch *batch);
@@ -118,6 +126,16 @@ void batch_free(batch *batch);
 
 /* ---- commit.c ---- */
 
+/*
+ * Makes rows and blocks of the links that have come so far, and leaves the transaction open. host_table_feed can then
+ * hand out these URLs, so that the fetcher need not wait for the disk. That is safe because nothing about them becomes
+ * durable before their rows: this thread commits this transaction before it begins another, so the outcome of such a
+ * URL is in the same transaction as its row, or in a later one. After a crash the rows are gone and the set has not
+ * seen the URLs; so has the page that links to them no outcome, and is fetched again.
+ *
+ * If the transaction must be rolled back, it is written again with the same ids and the same blocks.
+ */
+int storage_prepare(storage *storage);
 /*
  * Commits the batch, which may be empty; the batch is empty afterwards. Errors are reported to the crawl (crawl_fail).
  */
