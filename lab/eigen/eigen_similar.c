@@ -168,7 +168,7 @@ static void judge_shifts(const lab_cell *cell, lab_entry *entry)
         compare(entry, cell->numbers, chance);
     else
         snprintf(entry->remark, sizeof entry->remark,
-                 "it adds the address of the URL instead of its bytes, so cell->all URLs of the same length collide");
+                 "it adds the address of the URL instead of its bytes, so all URLs of the same length collide");
 }
 
 /* ---- false positives of a filter ---- */
