@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lib/inside/inside.h"
 
 const char *const lab_eigen_similar[] = {"many sites", "one site", NULL};
@@ -125,9 +126,8 @@ static int hash_column(const lab_settings *settings, uint64_t run, bool one_site
 static int measure_shifts(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = settings->urls;
-    LAB_OWN(lab_release) uint32_t *values = malloc((FUNCTIONS + 1) * n * sizeof *values + 1);
-    if (!values)
-        return lab_fail(VIDI_EMEMORY, "no memory for the values of %llu URLs", (unsigned long long)n);
+    uint32_t *values;
+    LAB_TRY(LAB_NEW(values, (FUNCTIONS + 1) * n));
     for (size_t column = 0; column < COLUMNS; column++) {
         LAB_TRY(hash_column(settings, run, column == ONE_SITE, values));
         for (size_t f = 0; f < FUNCTIONS; f++)

@@ -29,7 +29,7 @@ extern const lab_graph_form lab_graph_of_files, lab_graph_of_files_seeds_first;
 
 enum { LAB_GRAPH_SEEDS = 10 };
 
-/* Needs more pages than LAB_GRAPH_SEEDS. Call lab_graph_clear in every case. */
+/* Needs more pages than LAB_GRAPH_SEEDS. */
 int lab_graph_synthetic(lab_graph *graph, const lab_graph_form *form, uint64_t pages, const lab_settings *settings,
                         uint64_t run);
 
@@ -45,7 +45,6 @@ typedef enum lab_order {
 typedef struct lab_frontier lab_frontier;
 
 int lab_frontier_make(lab_frontier **made, const lab_graph *graph, lab_order order);
-void lab_frontier_free(lab_frontier *frontier);
 void lab_frontier_push(lab_frontier *frontier, uint32_t page);  /* a page that was met for the first time */
 void lab_frontier_again(lab_frontier *frontier, uint32_t page); /* another link to a page that was pushed */
 bool lab_frontier_pop(lab_frontier *frontier, uint32_t *page);  /* false: no page waits */
@@ -63,9 +62,8 @@ typedef struct lab_crawl {
     uint64_t asked; /* links, with repeats, and seeds */
 } lab_crawl;
 
-/* Crawls with the set, or without losses if it is NULL. Call lab_crawl_free in every case. */
+/* Crawls with the set, or without losses if it is NULL. */
 int lab_crawl_run(lab_crawl *crawl, const lab_graph *graph, lab_order order, vidi_set *set);
-void lab_crawl_free(lab_crawl *crawl);
 
 /* A filter of k functions and m = bits * pages bits. */
 typedef struct lab_graph_filter {
@@ -119,10 +117,9 @@ uint64_t lab_scene_pages(const lab_settings *settings, const lab_graph_form *for
 
 /*
  * Makes a graph of this form, or takes the one from files, which must have been given. Keeps the graph if it is the
- * same form again. Begin with {.graph = NULL}, and call lab_scene_free in every case.
+ * same form again. Begin with {.graph = NULL}.
  */
 int lab_scene_set(lab_scene *scene, const lab_graph_form *form, const lab_settings *settings, uint64_t run);
-void lab_scene_free(lab_scene *scene);
 
 /* Makes exact[order]. */
 int lab_scene_exact(lab_scene *scene, lab_order order);

@@ -2,6 +2,7 @@
  * Whose pages are missing: those deep in a site, of small or large sites, with few or many links to them. A class of
  * pages is compared with all pages of the same crawls.
  */
+#include "lab/engine/run_memory.h"
 #include "lab/graph/graph.h"
 
 #include <math.h>
@@ -70,24 +71,23 @@ static uint32_t mean_depth(const lab_crawl *crawl)
 }
 
 /* [sort][page]: depth, where the mean is MEAN_DEPTH; pages of its site; and links to it. */
-static uint32_t *make_values(const lab_scene *scene)
+static int make_values(uint32_t **made, const lab_scene *scene)
 {
     const lab_graph *graph = scene->graph;
     const lab_crawl *exact = &scene->exact[LAB_BREADTH_FIRST];
-    uint32_t pages = graph->pages, mean = mean_depth(exact);
-    uint32_t *values = calloc((size_t)SORTS * pages, sizeof *values), *sites = calloc(graph->hosts, sizeof *sites);
-    if (values && sites) {
-        for (uint32_t page = 0; page < pages; page++)
-            sites[graph->host[page]]++;
-        for (uint64_t i = 0; i < lab_graph_links(graph); i++)
-            values[(size_t)BY_LINKS * pages + graph->to[i]]++;
-        for (uint32_t page = 0; page < pages; page++) {
-            values[(size_t)BY_DEPTH * pages + page] = exact->depth[page] + MEAN_DEPTH - mean;
-            values[(size_t)BY_SITE * pages + page] = sites[graph->host[page]];
-        }
+    uint32_t pages = graph->pages, mean = mean_depth(exact), *sites, *values;
+    LAB_TRY(LAB_NEW(*made, (size_t)SORTS * pages));
+    LAB_TRY(LAB_NEW(sites, graph->hosts));
+    values = *made;
+    for (uint32_t page = 0; page < pages; page++)
+        sites[graph->host[page]]++;
+    for (uint64_t i = 0; i < lab_graph_links(graph); i++)
+        values[(size_t)BY_LINKS * pages + graph->to[i]]++;
+    for (uint32_t page = 0; page < pages; page++) {
+        values[(size_t)BY_DEPTH * pages + page] = exact->depth[page] + MEAN_DEPTH - mean;
+        values[(size_t)BY_SITE * pages + page] = sites[graph->host[page]];
     }
-    free(sites);
-    return values;
+    return VIDI_OK;
 }
 
 static void count_classes(const lab_scene *scene, const uint32_t *values, const lab_crawl *crawl, size_t order,
@@ -109,7 +109,7 @@ static void count_classes(const lab_scene *scene, const uint32_t *values, const 
 static int measure_order(lab_scene *scene, const uint32_t *values, lab_order order, double *numbers)
 {
     lab_graph_filter filter = LAB_GRAPH_USUAL;
-    LAB_OWN(lab_crawl_free) lab_crawl crawl = {0};
+    lab_crawl crawl;
     double reported;
     LAB_TRY(lab_scene_exact(scene, order));
     LAB_TRY(lab_crawl_filtered(&crawl, scene->graph, order, filter, scene->settings, scene->run, &reported));
@@ -121,15 +121,12 @@ static int measure_order(lab_scene *scene, const uint32_t *values, lab_order ord
 static int measure_by_page(const lab_settings *settings, uint64_t run, double *numbers)
 {
     lab_scene scene = {.graph = NULL};
-    uint32_t *values = NULL;
-    int code = lab_scene_set(&scene, &usual, settings, run);
-    if (code == VIDI_OK && !(values = make_values(&scene)))
-        code = lab_fail(VIDI_EMEMORY, "no memory for a crawl");
-    for (unsigned order = 0; order < LAB_ORDERS && code == VIDI_OK; order++)
-        code = measure_order(&scene, values, (lab_order)order, numbers);
-    free(values);
-    lab_scene_free(&scene);
-    return code;
+    uint32_t *values;
+    LAB_TRY(lab_scene_set(&scene, &usual, settings, run));
+    LAB_TRY(make_values(&values, &scene));
+    for (unsigned order = 0; order < LAB_ORDERS; order++)
+        LAB_TRY(measure_order(&scene, values, (lab_order)order, numbers));
+    return VIDI_OK;
 }
 
 /* A figure of a whole crawl: classes by depth divide all pages. */

@@ -2,6 +2,7 @@
  * When pages are lost: by the tenth of the crawl in which they are met, and how that compares with what the set
  * reports. The order of the crawl plays no part, because a filter knows only how many URLs it has.
  */
+#include "lab/engine/run_memory.h"
 #include "lab/graph/graph.h"
 
 #include <math.h>
@@ -33,11 +34,12 @@ static void count_tenths(const lab_crawl *crawl, size_t order, double *numbers)
 
 static int measure_by_tenth(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_graph_clear) lab_graph graph = {0};
+    lab_graph graph;
     double reported;
     LAB_TRY(lab_graph_synthetic(&graph, &usual, lab_scene_pages(settings, &usual), settings, run));
     for (size_t order = 0; order < LAB_ORDERS; order++) {
-        LAB_OWN(lab_crawl_free) lab_crawl crawl = {0};
+        lab_crawl crawl;
+        LAB_BLOCK;
         LAB_TRY(lab_crawl_filtered(&crawl, &graph, (lab_order)order, LAB_GRAPH_USUAL, settings, run, &reported));
         count_tenths(&crawl, order, numbers);
     }
@@ -82,8 +84,9 @@ static const lab_graph_form *const forms[ROWS] = {&few, &some, &usual, &more, &m
 
 static int measure_expected(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_scene_free) lab_scene scene = {.graph = NULL};
     for (size_t row = 0; row < ROWS; row++) {
+        LAB_BLOCK;
+        lab_scene scene = {.graph = NULL};
         lab_scene_losses losses = {.lost = NAN, .reported = NAN, .lost_with = NAN};
         if (lab_scene_pages(settings, forms[row]) > 0) {
             LAB_TRY(lab_scene_set(&scene, forms[row], settings, run));

@@ -2,6 +2,7 @@
  * How losses compound: pages missing for each page that is directly lost. Depends on how many links a page has, how
  * many of them stay on the host, how unequal pages are, the order of the crawl and the filter.
  */
+#include "lab/engine/run_memory.h"
 #include "lab/graph/graph.h"
 
 #include <math.h>
@@ -74,8 +75,9 @@ static int measure_forms(const lab_settings *settings, uint64_t run, double *num
 {
     const lab_graph_form *forms = settings->study->with;
     size_t cells = lab_study_rows(settings->study) / BLOCKS * LINKS;
-    LAB_OWN(lab_scene_free) lab_scene scene = {.graph = NULL};
     for (size_t i = 0; i < cells; i++) {
+        lab_scene scene = {.graph = NULL};
+        LAB_BLOCK;
         LAB_TRY(lab_scene_set(&scene, &forms[i], settings, run));
         LAB_TRY(measure_cell(&scene, LAB_BREADTH_FIRST, LAB_GRAPH_USUAL, &numbers[i], cells));
     }
@@ -98,12 +100,13 @@ static int measure_ways(const lab_settings *settings, uint64_t run, double *numb
 {
     const way *ways = settings->study->with;
     size_t rows = lab_study_rows(settings->study) / BLOCKS;
-    LAB_OWN(lab_scene_free) lab_scene scene = {.graph = NULL};
     for (size_t i = 0; i < BLOCKS * rows * SOURCES; i++)
         numbers[i] = NAN;
     for (size_t column = 0; column < SOURCES; column++) {
         if (lab_scene_pages(settings, sources[column]) == 0)
             continue;
+        lab_scene scene = {.graph = NULL};
+        LAB_BLOCK;
         LAB_TRY(lab_scene_set(&scene, sources[column], settings, run));
         for (size_t row = 0; row < rows; row++)
             LAB_TRY(measure_cell(&scene, ways[row].order, ways[row].filter, &numbers[row * SOURCES + column],

@@ -6,6 +6,7 @@
  * by which it knows what is lost: a page that is "seen" when it is first met. Later links to a lost page change
  * nothing, because a filter that has said "seen" goes on saying so.
  */
+#include "lab/engine/run_memory.h"
 #include "lab/graph/graph.h"
 
 #include <math.h>
@@ -18,24 +19,13 @@ enum { BATCH = 256 };
 static int make_crawl(lab_crawl *crawl, const lab_graph *graph)
 {
     memset(crawl, 0, sizeof *crawl);
-    crawl->position = malloc(graph->pages * sizeof *crawl->position);
-    crawl->depth = calloc(graph->pages, sizeof *crawl->depth);
-    crawl->met = malloc(graph->pages * sizeof *crawl->met);
-    crawl->lost = calloc(graph->pages, 1);
-    if (!crawl->position || !crawl->depth || !crawl->met || !crawl->lost)
-        return lab_fail(VIDI_EMEMORY, "no memory for a crawl of %lu pages", (unsigned long)graph->pages);
+    LAB_TRY(LAB_NEW(crawl->position, graph->pages));
+    LAB_TRY(LAB_NEW(crawl->depth, graph->pages));
+    LAB_TRY(LAB_NEW(crawl->met, graph->pages));
+    LAB_TRY(LAB_NEW(crawl->lost, graph->pages));
     for (uint32_t page = 0; page < graph->pages; page++)
         crawl->position[page] = LAB_NEVER_MET;
     return VIDI_OK;
-}
-
-void lab_crawl_free(lab_crawl *crawl)
-{
-    free(crawl->position);
-    free(crawl->depth);
-    free(crawl->met);
-    free(crawl->lost);
-    memset(crawl, 0, sizeof *crawl);
 }
 
 typedef struct crawling {
@@ -105,11 +95,9 @@ int lab_crawl_run(lab_crawl *crawl, const lab_graph *graph, lab_order order, vid
 {
     crawling crawling = {.crawl = crawl, .graph = graph, .set = set};
     LAB_TRY(make_crawl(crawl, graph));
-    int code = lab_frontier_make(&crawling.frontier, graph, order);
-    if (code == VIDI_OK)
-        code = crawl_all(&crawling);
-    lab_frontier_free(crawling.frontier);
-    return code;
+    LAB_BLOCK; /* of the frontier */
+    LAB_TRY(lab_frontier_make(&crawling.frontier, graph, order));
+    return crawl_all(&crawling);
 }
 
 int lab_crawl_filtered(lab_crawl *crawl, const lab_graph *graph, lab_order order, lab_graph_filter filter,

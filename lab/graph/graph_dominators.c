@@ -15,6 +15,7 @@
  * Dominators are found by the iterative method of Cooper, Harvey and Kennedy. Pages are taken in the order in which a
  * crawl without losses meets them: a page's dominators come before it in every such order.
  */
+#include "lab/engine/run_memory.h"
 #include "lab/graph/graph.h"
 
 #include <math.h>
@@ -111,16 +112,12 @@ static void find_dominators(uint32_t *dominator, tree *tree, const lab_graph *gr
 int lab_graph_dominators(uint32_t *dominator, const lab_graph *graph, const lab_crawl *exact)
 {
     tree tree = {.names = exact->met_count + 1};
-    tree.above = malloc(tree.names * sizeof *tree.above);
-    tree.first = calloc((size_t)tree.names + 2, sizeof *tree.first);
-    tree.linker = malloc((lab_graph_links(graph) + graph->seed_count) * sizeof *tree.linker);
-    bool room = tree.above && tree.first && tree.linker;
-    if (room)
-        find_dominators(dominator, &tree, graph, exact);
-    free(tree.above);
-    free(tree.first);
-    free(tree.linker);
-    return room ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for a graph of %lu pages", (unsigned long)graph->pages);
+    LAB_BLOCK;
+    LAB_TRY(LAB_NEW(tree.above, tree.names));
+    LAB_TRY(LAB_NEW(tree.first, tree.names + 2));
+    LAB_TRY(LAB_NEW(tree.linker, lab_graph_links(graph) + graph->seed_count));
+    find_dominators(dominator, &tree, graph, exact);
+    return VIDI_OK;
 }
 
 lab_graph_expected lab_graph_expect(const uint32_t *dominator, const lab_crawl *exact, lab_graph_filter filter,

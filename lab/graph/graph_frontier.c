@@ -5,6 +5,7 @@
  * queue is not empty. Best first has a queue for each number of links; a page that gets another link is appended to the
  * next queue, and its old entry is skipped when its turn comes.
  */
+#include "lab/engine/run_memory.h"
 #include "lab/graph/graph.h"
 
 #include <stdlib.h>
@@ -43,33 +44,18 @@ static size_t entry_count(const lab_graph *graph, lab_order order)
 
 int lab_frontier_make(lab_frontier **made, const lab_graph *graph, lab_order order)
 {
-    lab_frontier *frontier = *made = calloc(1, sizeof *frontier);
-    if (!frontier)
-        return lab_fail(VIDI_EMEMORY, "no memory for a crawl");
+    LAB_TRY(LAB_NEW(*made, 1));
+    lab_frontier *frontier = *made;
     frontier->order = order;
     frontier->host = graph->host;
     frontier->room = (uint64_t)(order == LAB_PER_HOST ? graph->hosts : graph->pages) + 1;
-    frontier->ring = malloc(frontier->room * sizeof *frontier->ring);
-    frontier->chains = malloc(chain_count(graph, order) * sizeof *frontier->chains);
-    frontier->next = malloc((entry_count(graph, order) + 1) * sizeof *frontier->next);
-    frontier->page = malloc((entry_count(graph, order) + 1) * sizeof *frontier->page);
-    frontier->links = calloc(graph->pages, sizeof *frontier->links);
-    if (!frontier->ring || !frontier->chains || !frontier->next || !frontier->page || !frontier->links)
-        return lab_fail(VIDI_EMEMORY, "no memory for a crawl");
+    LAB_TRY(LAB_NEW(frontier->ring, frontier->room));
+    LAB_TRY(LAB_NEW(frontier->chains, chain_count(graph, order)));
+    LAB_TRY(LAB_NEW(frontier->next, entry_count(graph, order) + 1));
+    LAB_TRY(LAB_NEW(frontier->page, entry_count(graph, order) + 1));
+    LAB_TRY(LAB_NEW(frontier->links, graph->pages));
     memset(frontier->chains, 0xff, chain_count(graph, order) * sizeof *frontier->chains);
     return VIDI_OK;
-}
-
-void lab_frontier_free(lab_frontier *frontier)
-{
-    if (!frontier)
-        return;
-    free(frontier->ring);
-    free(frontier->chains);
-    free(frontier->next);
-    free(frontier->page);
-    free(frontier->links);
-    free(frontier);
 }
 
 static void append(lab_frontier *frontier, chain *chain, uint32_t entry)

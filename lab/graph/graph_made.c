@@ -14,6 +14,7 @@
  * A page may link to itself or twice to another. All pages are in reach of the seeds, unless there is hardly more than
  * one link per page, so that the free links run out.
  */
+#include "lab/engine/run_memory.h"
 #include "lab/graph/graph.h"
 
 #include <math.h>
@@ -179,44 +180,40 @@ static void link_by_popularity(maker *maker)
 
 /* ---- all of it ---- */
 
-static bool make_pages(maker *maker, uint64_t pages)
+static int make_pages(maker *maker, uint64_t pages)
 {
     lab_graph *graph = maker->graph;
     graph->pages = (uint32_t)pages;
     graph->hosts = (uint32_t)(pages / PAGES_PER_HOST + 1);
     graph->seed_count = graph->at_once = LAB_GRAPH_SEEDS;
-    graph->first = malloc((pages + 1) * sizeof *graph->first);
-    graph->host = malloc(pages * sizeof *graph->host);
-    graph->seeds = malloc(LAB_GRAPH_SEEDS * sizeof *graph->seeds);
-    maker->member = malloc(pages * sizeof *maker->member);
-    maker->members = calloc((size_t)graph->hosts + 1, sizeof *maker->members);
-    if (!graph->first || !graph->host || !graph->seeds || !maker->member || !maker->members)
-        return false;
+    LAB_TRY(LAB_NEW(graph->first, pages + 1));
+    LAB_TRY(LAB_NEW(graph->host, pages));
+    LAB_TRY(LAB_NEW(graph->seeds, LAB_GRAPH_SEEDS));
+    LAB_TRY(LAB_NEW(maker->member, pages));
+    LAB_TRY(LAB_NEW(maker->members, graph->hosts + 1));
     for (uint32_t i = 0; i < LAB_GRAPH_SEEDS; i++)
         graph->seeds[i] = i;
     choose_hosts(maker);
     choose_numbers(maker);
-    return true;
+    return VIDI_OK;
 }
 
-static bool make_links(maker *maker)
+static int make_links(maker *maker)
 {
     lab_graph *graph = maker->graph;
     pools *pools = &maker->pools;
     uint64_t links = lab_graph_links(graph);
-    graph->to = malloc((links + 1) * sizeof *graph->to);
-    maker->local = malloc(links + 1);
-    pools->links = malloc((links + 1) * sizeof *pools->links);
-    pools->first = calloc((size_t)graph->hosts + 2, sizeof *pools->first);
-    pools->open = calloc((size_t)graph->hosts + 1, sizeof *pools->open);
-    if (!graph->to || !maker->local || !pools->links || !pools->first || !pools->open)
-        return false;
+    LAB_TRY(LAB_NEW(graph->to, links));
+    LAB_TRY(LAB_NEW(maker->local, links));
+    LAB_TRY(LAB_NEW(pools->links, links));
+    LAB_TRY(LAB_NEW(pools->first, graph->hosts + 2));
+    LAB_TRY(LAB_NEW(pools->open, graph->hosts + 1));
     for (uint64_t link = 0; link < links; link++)
         graph->to[link] = LAB_NEVER_MET;
     size_pools(maker);
     link_once(maker);
     link_by_popularity(maker);
-    return true;
+    return VIDI_OK;
 }
 
 int lab_graph_synthetic(lab_graph *graph, const lab_graph_form *form, uint64_t pages, const lab_settings *settings,
@@ -226,14 +223,7 @@ int lab_graph_synthetic(lab_graph *graph, const lab_graph_form *form, uint64_t p
     maker maker = {.graph = graph, .form = form, .start = lab_mix(lab_run_start(settings->seed, run) + 19)};
     if (pages <= LAB_GRAPH_SEEDS || pages > UINT32_MAX / 4)
         return lab_fail(VIDI_EARGUMENT, "a synthetic graph cannot have %llu pages", (unsigned long long)pages);
-    bool made = make_pages(&maker, pages) && make_links(&maker);
-    free(maker.local);
-    free(maker.member);
-    free(maker.members);
-    free(maker.pools.links);
-    free(maker.pools.first);
-    free(maker.pools.open);
-    if (!made)
-        return lab_fail(VIDI_EMEMORY, "no memory for a graph of %llu pages", (unsigned long long)pages);
+    LAB_TRY(make_pages(&maker, pages));
+    LAB_TRY(make_links(&maker));
     return lab_texts_make(&graph->texts, settings, run, 0, pages);
 }

@@ -1,4 +1,5 @@
 /* The graphs of the other tables: what was asked for and what came out. */
+#include "lab/engine/run_memory.h"
 #include "lab/graph/graph.h"
 
 #include <math.h>
@@ -59,30 +60,28 @@ static double tail_exponent(uint32_t *numbers, uint32_t count)
 
 static int count_links(const lab_graph *graph, double *facts)
 {
-    uint32_t *in = calloc(graph->pages, sizeof *in), *hosts = calloc(graph->hosts, sizeof *hosts);
+    uint32_t *in, *hosts;
     double local = 0, one = 0, none = 0, largest = 0, pages = graph->pages;
-    if (in && hosts) {
-        for (uint32_t page = 0; page < graph->pages; page++) {
-            none += graph->first[page] == graph->first[page + 1];
-            largest = fmax(largest, ++hosts[graph->host[page]]);
-            for (uint64_t i = graph->first[page]; i < graph->first[page + 1]; i++) {
-                in[graph->to[i]]++;
-                local += graph->host[graph->to[i]] == graph->host[page];
-            }
+    LAB_BLOCK;
+    LAB_TRY(LAB_NEW(in, graph->pages));
+    LAB_TRY(LAB_NEW(hosts, graph->hosts));
+    for (uint32_t page = 0; page < graph->pages; page++) {
+        none += graph->first[page] == graph->first[page + 1];
+        largest = fmax(largest, ++hosts[graph->host[page]]);
+        for (uint64_t i = graph->first[page]; i < graph->first[page + 1]; i++) {
+            in[graph->to[i]]++;
+            local += graph->host[graph->to[i]] == graph->host[page];
         }
-        for (uint32_t page = 0; page < graph->pages; page++)
-            one += in[page] == 1;
-        facts[LINKS] = (double)lab_graph_links(graph) / pages;
-        facts[LOCAL] = 100 * local / (double)lab_graph_links(graph);
-        facts[ONE_LINK] = 100 * one / pages;
-        facts[NO_LINKS] = 100 * none / pages;
-        facts[LARGEST] = 100 * largest / pages;
-        facts[EXPONENT] = tail_exponent(in, graph->pages);
     }
-    bool room = in && hosts;
-    free(in);
-    free(hosts);
-    return room ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for a graph");
+    for (uint32_t page = 0; page < graph->pages; page++)
+        one += in[page] == 1;
+    facts[LINKS] = (double)lab_graph_links(graph) / pages;
+    facts[LOCAL] = 100 * local / (double)lab_graph_links(graph);
+    facts[ONE_LINK] = 100 * one / pages;
+    facts[NO_LINKS] = 100 * none / pages;
+    facts[LARGEST] = 100 * largest / pages;
+    facts[EXPONENT] = tail_exponent(in, graph->pages);
+    return VIDI_OK;
 }
 
 static void count_depths(const lab_crawl *crawl, double *facts)
@@ -99,13 +98,14 @@ static void count_depths(const lab_crawl *crawl, double *facts)
 
 static int measure_properties(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_scene_free) lab_scene scene = {.graph = NULL};
     for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++)
         numbers[i] = NAN;
     for (size_t row = 0; row < ROWS; row++) {
         const lab_graph_form *form = row == FILES ? &lab_graph_of_files : &forms[row];
         if (lab_scene_pages(settings, form) == 0)
             continue;
+        lab_scene scene = {.graph = NULL};
+        LAB_BLOCK;
         LAB_TRY(lab_scene_set(&scene, form, settings, run));
         LAB_TRY(count_links(scene.graph, &numbers[row * COLUMNS]));
         count_depths(&scene.exact[LAB_BREADTH_FIRST], &numbers[row * COLUMNS]);

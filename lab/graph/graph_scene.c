@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/graph/graph.h"
 
 enum { PART = 25, PAGES_LEAST = 100 };
@@ -24,16 +25,6 @@ uint64_t lab_scene_pages(const lab_settings *settings, const lab_graph_form *for
     return pages < PAGES_LEAST ? PAGES_LEAST : pages;
 }
 
-void lab_scene_free(lab_scene *scene)
-{
-    for (size_t i = 0; i < LAB_ORDERS; i++)
-        lab_crawl_free(&scene->exact[i]);
-    lab_graph_clear(&scene->made);
-    free(scene->dominator);
-    free(scene->reached);
-    memset(scene, 0, sizeof *scene);
-}
-
 static int make_scene(lab_scene *scene, const lab_graph_form *form, const lab_settings *settings, uint64_t run)
 {
     if (is_of_files(form)) {
@@ -48,10 +39,8 @@ static int make_scene(lab_scene *scene, const lab_graph_form *form, const lab_se
     scene->form = form;
     scene->settings = settings;
     scene->run = run;
-    scene->dominator = malloc(scene->graph->pages * sizeof *scene->dominator);
-    scene->reached = malloc(scene->graph->pages * sizeof *scene->reached);
-    if (!scene->dominator || !scene->reached)
-        return lab_fail(VIDI_EMEMORY, "no memory for a graph of %lu pages", (unsigned long)scene->graph->pages);
+    LAB_TRY(LAB_NEW(scene->dominator, scene->graph->pages));
+    LAB_TRY(LAB_NEW(scene->reached, scene->graph->pages));
     LAB_TRY(lab_crawl_run(&scene->exact[LAB_BREADTH_FIRST], scene->graph, LAB_BREADTH_FIRST, NULL));
     return lab_graph_dominators(scene->dominator, scene->graph, &scene->exact[LAB_BREADTH_FIRST]);
 }
@@ -60,7 +49,7 @@ int lab_scene_set(lab_scene *scene, const lab_graph_form *form, const lab_settin
 {
     if (scene->graph && scene->form == form)
         return VIDI_OK;
-    lab_scene_free(scene);
+    memset(scene, 0, sizeof *scene);
     return make_scene(scene, form, settings, run);
 }
 
@@ -71,8 +60,9 @@ int lab_scene_exact(lab_scene *scene, lab_order order)
 
 int lab_scene_crawl(lab_scene *scene, lab_order order, lab_graph_filter filter, lab_scene_losses *losses)
 {
-    LAB_OWN(lab_crawl_free) lab_crawl crawl = {0};
+    lab_crawl crawl;
     LAB_TRY(lab_scene_exact(scene, order));
+    LAB_BLOCK;
     const lab_crawl *exact = &scene->exact[order];
     LAB_TRY(lab_crawl_filtered(&crawl, scene->graph, order, filter, scene->settings, scene->run, &losses->reported));
     losses->lost = crawl.lost_count;

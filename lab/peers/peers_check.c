@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/peers/peers.h"
 
 enum { CUCKOO, FUSE_3_8, FUSE_3_16, FUSE_4_8, FUSE_4_16, ROCKSDB_10, ROCKSDB_16, SWISS, ROWS };
@@ -114,10 +115,9 @@ static int measure_row(size_t row, const vidi_digest *hashes, uint64_t n, double
 static int measure_check(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = settings->urls;
-    LAB_OWN(lab_release) vidi_digest *hashes = malloc(2 * n * sizeof *hashes);
-    LAB_TRY(hashes ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for %llu hashes", 2 * (unsigned long long)n));
-    if (hashes)
-        lab_peer_make_hashes(hashes, settings, run, 0, 2 * n);
+    vidi_digest *hashes;
+    LAB_TRY(LAB_NEW(hashes, 2 * n));
+    lab_peer_make_hashes(hashes, settings, run, 0, 2 * n);
     for (size_t row = 0; row < ROWS; row++)
         LAB_TRY(measure_row(row, hashes, n, &numbers[row * COLUMNS]));
     return VIDI_OK;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/peers/peers.h"
 
 enum { PART = 10, NEEDS_PART = 2, SIZES = 10, RATES = 5, MOMENTS = 4 };
@@ -56,12 +57,6 @@ static int fill(filled *filled, const lab_peer_plan *plan, bool grows, const lab
 }
 
 /* Memory for n hashes; free it in every case. */
-static int make_room(vidi_digest **hashes, uint64_t n)
-{
-    *hashes = malloc(n * sizeof **hashes);
-    return *hashes ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for %llu hashes", (unsigned long long)n);
-}
-
 /* ---- pages lost at equal bits ---- */
 
 /* VIDI_OK and *fits false if it does not fit, or if it cannot make use of more bits than the next smaller size has. */
@@ -95,8 +90,8 @@ static int lost_in(size_t row, size_t column, const lab_settings *settings, uint
 static int measure_lost(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = urls_of(settings);
-    LAB_OWN(lab_release) vidi_digest *hashes = NULL;
-    LAB_TRY(make_room(&hashes, 2 * n));
+    vidi_digest *hashes;
+    LAB_TRY(LAB_NEW(hashes, 2 * n));
     LAB_TRY(lab_peer_hash_urls(hashes, settings, run, 0, 2 * n));
     for (size_t i = 0; i < (size_t)LAB_PEERS * SIZES; i++)
         LAB_TRY(lost_in(i / SIZES, i % SIZES, settings, run, hashes, &numbers[i]));
@@ -133,8 +128,8 @@ static uint64_t needs_urls(const lab_settings *settings)
 static int measure_needs(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = needs_urls(settings);
-    LAB_OWN(lab_release) vidi_digest *hashes = NULL;
-    LAB_TRY(make_room(&hashes, n));
+    vidi_digest *hashes;
+    LAB_TRY(LAB_NEW(hashes, n));
     lab_peer_make_hashes(hashes, settings, run, 0, n);
     for (size_t i = 0; i < (size_t)LAB_PEERS * RATES; i++) {
         lab_peer_plan plan;
@@ -164,25 +159,21 @@ static int measure_memory(const lab_settings *settings, uint64_t run, double *nu
 {
     uint64_t n = needs_urls(settings);
     vidi_digest *hashes;
-    int code = make_room(&hashes, n);
-    if (code == VIDI_OK)
-        lab_peer_make_hashes(hashes, settings, run, 0, n);
-    for (size_t i = 0; i < LAB_PEERS && code == VIDI_OK; i++) {
+    LAB_TRY(LAB_NEW(hashes, n));
+    lab_peer_make_hashes(hashes, settings, run, 0, n);
+    for (size_t i = 0; i < LAB_PEERS; i++) {
         double *row = &numbers[i * MOMENTS];
-        for (unsigned grows = 0; grows < 2 && code == VIDI_OK; grows++) {
+        for (unsigned grows = 0; grows < 2; grows++) {
             lab_peer_plan plan;
             filled filled = {(double)NAN, (double)NAN, 0};
-            code = lab_peer_plan_rate(&plan, (lab_peer_sort)i, n, MEMORY_RATE);
-            if (code == VIDI_OK)
-                code = fill(&filled, &plan, grows, settings, run, hashes, false);
-            if (grows && code == VIDI_ECANNOT)
-                code = VIDI_OK;
+            LAB_TRY(lab_peer_plan_rate(&plan, (lab_peer_sort)i, n, MEMORY_RATE));
+            int code = fill(&filled, &plan, grows, settings, run, hashes, false);
+            LAB_TRY(grows && code == VIDI_ECANNOT ? VIDI_OK : code);
             row[2 * (size_t)grows] = filled.bits;
             row[2 * (size_t)grows + 1] = filled.peak_bits;
         }
     }
-    free(hashes);
-    return code;
+    return VIDI_OK;
 }
 
 static void judge_memory(const lab_cell *cell, lab_entry *entry)

@@ -252,10 +252,6 @@ int lab_graph_end(lab_graph *graph)
 
 void lab_graph_clear(lab_graph *graph)
 {
-    if (graph->files) { /* the texts of a synthetic graph belong to its run (run_memory.h) */
-        free(graph->texts.urls);
-        free(graph->texts.bytes);
-    }
     for (size_t i = 0; graph->files && graph->files[i]; i++)
         free(graph->files[i]);
     free_reading(graph);
@@ -264,6 +260,8 @@ void lab_graph_clear(lab_graph *graph)
     free(graph->to);
     free(graph->host);
     free(graph->seeds);
+    free(graph->texts.urls);
+    free(graph->texts.bytes);
     memset(graph, 0, sizeof *graph);
 }
 

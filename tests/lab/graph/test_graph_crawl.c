@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/graph/graph.h"
 #include "support/check.h"
 #include "support/runner.h"
@@ -81,10 +82,10 @@ static const char *story_of(const lab_crawl *crawl, char text[PAGES_MOST + 1])
 
 static void must_tell(const small *small, lab_order order, const char *lose, const char *story)
 {
+    LAB_BLOCK;
     char text[PAGES_MOST + 1];
     lab_crawl crawl = crawl_losing(small, order, lose);
     check(strcmp(story_of(&crawl, text), story) == 0, "order %d without %s: %s, not %s", (int)order, lose, text, story);
-    lab_crawl_free(&crawl);
 }
 
 /* ---- tiny graphs ---- */
@@ -130,6 +131,7 @@ static void a_page_with_two_ways_to_it_is_missing_if_both_are_cut(void **state)
 /* Links to itself and repeated links are asked and change nothing; a lost page stays lost however often it is met. */
 static void repeated_links_change_nothing(void **state)
 {
+    LAB_BLOCK;
     small loops;
     (void)state;
     draw(&loops, 3, 1, "AA AB AB AC BB BA CB CB");
@@ -138,7 +140,6 @@ static void repeated_links_change_nothing(void **state)
     lab_crawl crawl = crawl_losing(&loops, LAB_BREADTH_FIRST, "B");
     assert_int_equal(crawl.asked, 1 + 4 + 2); /* the seed, the links of A, the links of C */
     assert_int_equal(crawl.lost_count, 1);
-    lab_crawl_free(&crawl);
 }
 
 /* The second seed comes when nothing is left to fetch, unless it is given at the start. */
@@ -255,6 +256,7 @@ static void choose_losses(const small *made, uint64_t *state, bool *lost, char *
 
 static void random_crawls_meet_what_they_must(void **state)
 {
+    LAB_BLOCK;
     uint64_t random = 11;
     (void)state;
     for (unsigned round = 0; round < 300; round++) {
@@ -267,7 +269,6 @@ static void random_crawls_meet_what_they_must(void **state)
             lab_crawl crawl = crawl_losing(&made, (lab_order)order, letters);
             const char *fault = fault_of(&crawl, &made.graph, lost);
             check(!fault, "graph %u, order %u: %s", round, order, fault);
-            lab_crawl_free(&crawl);
         }
     }
 }
@@ -275,6 +276,7 @@ static void random_crawls_meet_what_they_must(void **state)
 /* The checker above finds each fault that a crawl could have. */
 static void planted_faults_are_noticed(void **state)
 {
+    LAB_BLOCK;
     small made;
     bool lost[PAGES_MOST] = {false, true};
     (void)state;
@@ -294,7 +296,6 @@ static void planted_faults_are_noticed(void **state)
     crawl.position[3] = LAB_NEVER_MET;
     crawl.lost[1] = 0;
     assert_non_null(fault_of(&crawl, &made.graph, lost));
-    lab_crawl_free(&crawl);
 }
 
 /* ---- dominators ---- */
@@ -310,6 +311,7 @@ static bool dominates(const lab_graph *graph, uint32_t other, uint32_t page)
 
 static void dominators_are_the_pages_that_cut_others_off(void **state)
 {
+    LAB_BLOCK;
     uint64_t random = 5;
     size_t pairs = 0;
     (void)state;
@@ -333,7 +335,6 @@ static void dominators_are_the_pages_that_cut_others_off(void **state)
                 pairs += wanted;
             }
         }
-        lab_crawl_free(&exact);
     }
     check(pairs > 1000, "only %zu pages have dominators", pairs);
 }
@@ -341,6 +342,7 @@ static void dominators_are_the_pages_that_cut_others_off(void **state)
 /* A chain of three: B is lost with P_1, C with P_2 if it is met. */
 static void what_is_expected_of_a_chain_follows_by_hand(void **state)
 {
+    LAB_BLOCK;
     small chain;
     uint32_t dominator[3];
     double reached[3];
@@ -356,7 +358,6 @@ static void what_is_expected_of_a_chain_follows_by_hand(void **state)
     assert_true(fabs(expected.lost - (p + (1 - p) * q)) < 1e-12);
     assert_true(fabs(expected.missing - (p + 1 - (1 - p) * (1 - q))) < 1e-12);
     assert_true(fabs(reached[2] - (1 - p) * (1 - q)) < 1e-12);
-    lab_crawl_free(&exact);
 }
 
 int main(int argc, char **argv)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/books.h"
 #include "lab/graph/graph.h"
 #include "lab/tables.h"
@@ -31,20 +32,18 @@ static bool same_graph(const lab_graph *a, const lab_graph *b)
 
 static void a_graph_follows_from_seed_and_run(void **state)
 {
+    LAB_BLOCK;
     lab_graph one = made_graph(&usual, 2000, 4, 1), again = made_graph(&usual, 2000, 4, 1);
     lab_graph other_seed = made_graph(&usual, 2000, 5, 1), other_run = made_graph(&usual, 2000, 4, 2);
     (void)state;
     assert_true(same_graph(&one, &again));
     assert_false(same_graph(&one, &other_seed));
     assert_false(same_graph(&one, &other_run));
-    lab_graph_clear(&one);
-    lab_graph_clear(&again);
-    lab_graph_clear(&other_seed);
-    lab_graph_clear(&other_run);
 }
 
 static void all_pages_are_in_reach_of_the_seeds(void **state)
 {
+    LAB_BLOCK;
     static const lab_graph_form forms[] = {{1.7, 0.5, 2.1}, {1.7, 0.95, 2.1}, {7.6, 0.75, 2.7}, {3, 0.95, 0}};
     uint8_t *reached = malloc(5000);
     uint32_t *queue = malloc(5000 * sizeof *queue);
@@ -55,7 +54,6 @@ static void all_pages_are_in_reach_of_the_seeds(void **state)
         for (uint64_t run = 0; run < 5; run++) {
             lab_graph graph = made_graph(&forms[i], 5000, 1, run);
             assert_int_equal(lab_graph_reached(&graph, reached, queue), 5000);
-            lab_graph_clear(&graph);
         }
     free(reached);
     free(queue);
@@ -86,11 +84,11 @@ static void graphs_are_what_was_asked_for(void **state)
 
 static void graphs_without_room_for_seeds_are_refused(void **state)
 {
+    LAB_BLOCK;
     lab_settings settings = {.urls = 10, .seed = 1};
     lab_graph graph;
     (void)state;
     assert_int_equal(lab_graph_synthetic(&graph, &usual, LAB_GRAPH_SEEDS, &settings, 0), VIDI_EARGUMENT);
-    lab_graph_clear(&graph);
 }
 
 /* ---- studies ---- */
@@ -138,6 +136,7 @@ static void count_apart(const lab_graph *graph, const lab_settings *settings, do
 
 static void losses_are_those_that_single_calls_lose(void **state)
 {
+    LAB_BLOCK;
     lab_settings settings = {.urls = 100000, .runs = 1, .seed = 8, .threads = 1};
     lab_numbers numbers = numbers_of("graph-by-tenth", &settings), told = numbers_of("graph-expected", &settings);
     lab_graph graph = made_graph(&usual, 4000, 8, 0);
@@ -154,7 +153,6 @@ static void losses_are_those_that_single_calls_lose(void **state)
           numbers.numbers[LAB_TENTHS * LAB_ORDERS], met);
     check(fabs(told.numbers[2 * 3] - sum) < 0.5, "%g lost, not %g", told.numbers[2 * 3], sum);
     check(fabs(told.numbers[2 * 3 + 2] - (4000 - met)) < 0.5, "%g lost with them", told.numbers[2 * 3 + 2]);
-    lab_graph_clear(&graph);
     lab_numbers_free(&numbers);
     lab_numbers_free(&told);
 }
@@ -249,6 +247,7 @@ static void a_graph_from_files_fills_its_columns(void **state)
 /* Two graphs of the same form in one process: the second scene is not the first one's graph. */
 static void a_scene_changes_with_its_form(void **state)
 {
+    LAB_BLOCK;
     static const lab_graph_form other = {3, 0.75, 2.1};
     lab_settings settings = {.urls = 25000, .runs = 1, .seed = 2};
     lab_scene scene = {.graph = NULL};
@@ -260,7 +259,6 @@ static void a_scene_changes_with_its_form(void **state)
     assert_ptr_equal(scene.graph->to, to);
     assert_int_equal(lab_scene_set(&scene, &other, &settings, 0), VIDI_OK);
     assert_true(lab_graph_links(scene.graph) < links);
-    lab_scene_free(&scene);
 }
 
 /* ---- claims ---- */
