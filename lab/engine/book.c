@@ -211,7 +211,7 @@ static int judge_experiment(lab_book *book, const lab_experiment *experiment, si
     for (size_t i = 0; i < cells; i++)
         book->findings[first + i] =
             lab_judge_cell(experiment, i / columns, i % columns, &book->results, first + i, lab_published_all);
-    lab_judge_published(book->findings + first, cells);
+    lab_rejudge_by_scatter(book->findings + first, cells);
     for (size_t i = first; i < first + cells && experiment->repeats; i++)
         if (book->findings[i].original && book->findings[i].verdict != LAB_MISPRINT)
             take_original(book, &book->findings[i], first);

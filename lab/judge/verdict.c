@@ -218,7 +218,7 @@ static double judged_by_others(double z, double mean_square, size_t others)
     return copysign(-lab_normal_z(lab_student_above(t, (double)others)), z);
 }
 
-void lab_judge_published(lab_finding *findings, size_t count)
+void lab_rejudge_by_scatter(lab_finding *findings, size_t count)
 {
     const size_t fewest = 3; /* others; fewer say too little about their scatter */
     double squares = 0;

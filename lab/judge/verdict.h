@@ -68,7 +68,7 @@ lab_finding lab_judge_cell(const lab_experiment *experiment, size_t row, size_t 
  * Judges the published figures of a table again, each by the scatter of the others: if they scatter like 10 independent
  * runs and not like 100, this one may do so too. A figure's own distance plays no part in its scale.
  */
-void lab_judge_published(lab_finding *findings, size_t count);
+void lab_rejudge_by_scatter(lab_finding *findings, size_t count);
 
 /* How many of `figures` published figures chance alone makes doubtful. */
 double lab_doubtful_by_chance(double figures);

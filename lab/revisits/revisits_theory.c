@@ -89,7 +89,7 @@ static double variance_of_lives(const cohort *cohorts, unsigned crawls, double p
     return sum;
 }
 
-/* One filter that lasts so many crawls. */
+/* One filter that lasts for `crawls` crawls. */
 static lab_theory one_filter(const lab_revisits *revisits, unsigned crawls)
 {
     cohort cohorts[LAB_REVISITS_MOST];

@@ -42,7 +42,7 @@ int lab_corpus_add(lab_corpus *corpus, vidi_str line);
 int lab_corpus_end(lab_corpus *corpus);
 void lab_corpus_free(lab_corpus *corpus);
 uint64_t lab_corpus_count(const lab_corpus *corpus);
-/* Fails if runs of so many URLs need more than the corpus has. */
+/* Fails if runs of `urls` URLs need more than the corpus has. */
 int lab_corpus_suffices(const lab_corpus *corpus, uint64_t urls, uint64_t needed);
 uint64_t lab_corpus_mark(const lab_corpus *corpus);                  /* a hash of the whole corpus */
 const char *lab_corpus_file(const lab_corpus *corpus, size_t index); /* its name as given; NULL after the last */

@@ -382,7 +382,7 @@ static void make_figures(lab_finding *findings, const char *functions, double fi
                                     .judged_runs = LAB_PUBLISHED_RUNS,
                                     .verdict = LAB_AGREES};
     }
-    lab_judge_published(findings, FIGURES);
+    lab_rejudge_by_scatter(findings, FIGURES);
 }
 
 static void a_figure_is_judged_by_the_scatter_of_the_others(void **state)
@@ -434,7 +434,7 @@ static void published_figures_have_these_verdicts(void **state)
                     ? LAB_MISPRINT
                     : LAB_AGREES;
         }
-        lab_judge_published(findings, cells);
+        lab_rejudge_by_scatter(findings, cells);
         for (size_t j = 0; j < cells; j++)
             verdicts[findings[j].published.given ? findings[j].verdict : LAB_NO_FIGURE]++;
     }
