@@ -91,7 +91,7 @@ archive_place archive_end(const archive *archive);
 int archive_mark(archive *archive, uint64_t *mark);
 const char *archive_error(const archive *archive);
 
-/* ---- reading, for checks ---- */
+/* ---- reading ---- */
 
 typedef struct archive_record {
     uint32_t file;
@@ -99,6 +99,8 @@ typedef struct archive_record {
     vidi_str type;   /* "response" */
     vidi_str url;    /* as archive_url writes it; empty: none */
     vidi_str digest; /* of the body; empty: none */
+    vidi_str head;   /* the fields of the record; archive_record_field finds one */
+    vidi_str block;  /* what follows them: of a response, its head and its body */
 } archive_record;
 
 /* Reads the archive up to `end`, even while more is written after it. VIDI_OK or VIDI_EMEMORY. */
@@ -112,6 +114,13 @@ void archive_reader_close(archive_reader *reader);
  * VIDI_EMEMORY, VIDI_EIO.
  */
 int archive_reader_next(archive_reader *reader, archive_record *record);
+/*
+ * Reads and verifies the record at this place of a file ("vidi-00000.warc.gz"). 1 or an error, as above; VIDI_EDAMAGED
+ * also if there is no such place before the end. archive_reader_next would go on with the record after it.
+ */
+int archive_reader_at(archive_reader *reader, const char *file, uint64_t offset, archive_record *record);
+/* The value of a field, such as "WARC-Type"; empty: it has none. */
+vidi_str archive_record_field(const archive_record *record, const char *name);
 const char *archive_reader_error(const archive_reader *reader);
 
 /* The name of a file without its folder: "vidi-00000.warc.gz". `to` has room for ARCHIVE_NAME_ROOM bytes. */

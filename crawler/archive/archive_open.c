@@ -29,8 +29,7 @@ enum { WARCINFO_MOST = 16 << 10 };
 
 /* ---- names ---- */
 
-/* The number in "vidi-00007.warc.gz"; false if the name is another. */
-static bool number_of(const char *name, uint32_t *number)
+bool archive_number(const char *name, uint32_t *number)
 {
     char *end, again[ARCHIVE_NAME_ROOM];
 
@@ -60,7 +59,7 @@ static int for_files(archive *archive, uint32_t first, visit_file *visit, const 
         return archive_fail(archive, "list the folder of", first);
     }
     while (!error && (errno = 0, entry = readdir(folder)))
-        if (number_of(entry->d_name, &number) && number >= first)
+        if (archive_number(entry->d_name, &number) && number >= first)
             error = visit(archive, number, end);
     if (!error && errno)
         error = archive_fail(archive, "list the folder of", first);

@@ -1,5 +1,5 @@
 /*
- * Reads an archive record by record, to check it: see archive.h.
+ * Reads an archive record by record, and verifies what it reads: see archive.h.
  *
  * Nearly every flipped bit is found: zlib compares the checksum of each gzip member, and head, block length and block
  * digest of a record must be exactly what the writer makes. The exception is padding in the last byte of the packed
@@ -161,8 +161,15 @@ static int parse(archive_reader *reader, archive_record *record)
                                .length = reader->taken - reader->window.from_left - reader->offset,
                                .type = field(head, "WARC-Type"),
                                .url = field(head, "WARC-Target-URI"),
-                               .digest = field(head, "WARC-Payload-Digest")};
+                               .digest = field(head, "WARC-Payload-Digest"),
+                               .head = head,
+                               .block = block};
     return 1;
+}
+
+vidi_str archive_record_field(const archive_record *record, const char *name)
+{
+    return field(record->head, name);
 }
 
 /* ---- files ---- */
@@ -215,6 +222,28 @@ int archive_reader_next(archive_reader *reader, archive_record *record)
         }
     }
     return result;
+}
+
+int archive_reader_at(archive_reader *reader, const char *file, uint64_t offset, archive_record *record)
+{
+    uint32_t number;
+    int result = VIDI_OK;
+
+    if (!archive_number(file, &number) || number > reader->end.file ||
+        (number == reader->end.file && offset >= reader->end.length)) {
+        snprintf(reader->error, sizeof reader->error, "the archive has no byte %" PRIu64 " of %.64s", offset, file);
+        return VIDI_EDAMAGED;
+    }
+    if (reader->file < 0 || reader->number != number) {
+        close_file(reader);
+        reader->number = number;
+        result = open_file(reader);
+    }
+    reader->offset = reader->taken = offset;
+    reader->window.from_left = 0;
+    if (result == VIDI_OK)
+        result = next_here(reader, record);
+    return result == 0 ? damaged(reader, "is missing") : result;
 }
 
 int archive_reader_open(archive_reader **made, const char *folder, archive_place end)
