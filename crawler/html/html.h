@@ -59,6 +59,10 @@ typedef struct html_link {
     vidi_str rel;
     vidi_str url; /* absolute; ptr NULL if the value is not a URL, or is relative and no base is known */
     uint64_t end; /* after the tag, in the same bytes as the position */
+    /* For rewriting: the length of the attribute's value as the page has it, and all of it decoded; `value` points
+     * into `whole`. */
+    uint64_t length;
+    vidi_str whole;
 } html_link;
 
 typedef struct html_page_info {
@@ -68,6 +72,8 @@ typedef struct html_page_info {
     uint32_t robots;      /* html_robots */
     vidi_str base;        /* what links are relative to; ptr NULL: unknown */
     vidi_str text;        /* the page as UTF-8, without a byte order mark */
+    bool has_base;        /* there is a <base href>; its value, in bytes of `text`: */
+    uint64_t base_position, base_length;
 } html_page_info;
 
 typedef struct html_page html_page;
@@ -94,6 +100,9 @@ int html_page_links(html_page *page, uint32_t groups, html_link_visitor visitor,
  */
 enum { HTML_TEXT_SCANNED = 8192 };
 size_t html_link_text(const html_page *page, const html_link *link, char *to, size_t room);
+
+/* The page's title, in the same form as the text of a link, of the first `title` that is not part of SVG. */
+size_t html_page_title(const html_page *page, char *to, size_t room);
 
 /* The label in a header Content-Type, "text/html; charset=utf-8"; ptr NULL: there is none. */
 vidi_str html_header_charset(vidi_str content_type);

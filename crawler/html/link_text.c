@@ -1,5 +1,5 @@
 /*
- * The text of a link, for reports. It is read from the page again when it is asked for, a few kilobytes at most, so
+ * The text of a link, for reports, and the title of a page. A link's text is read from the page again when it is asked for, a few kilobytes at most, so
  * that callers that do not need it pay nothing.
  */
 #include <string.h>
@@ -72,16 +72,21 @@ static bool write_token(writer *w, html_tokenizer *t, html_context *context, con
     return true;
 }
 
-/* The page after the link's tag, as far as it is looked at, without half a character at the end. */
+/* The greatest length up to `most`, which is less than that of the text, that cuts no character in two. */
+static size_t whole_characters(vidi_str text, size_t most)
+{
+    while (most > 0 && ((unsigned char)text.ptr[most] & 0xC0) == 0x80)
+        most--;
+    return most;
+}
+
+/* The page after the link's tag, as far as it is looked at. */
 static vidi_str scanned(const html_page *page, uint64_t end)
 {
     vidi_str rest = {page->text.bytes.ptr + end, page->text.bytes.len - end};
 
-    if (rest.len > HTML_TEXT_SCANNED) {
-        rest.len = HTML_TEXT_SCANNED;
-        while (rest.len > 0 && ((unsigned char)rest.ptr[rest.len] & 0xC0) == 0x80)
-            rest.len--;
-    }
+    if (rest.len > HTML_TEXT_SCANNED)
+        rest.len = whole_characters(rest, HTML_TEXT_SCANNED);
     return rest;
 }
 
@@ -99,5 +104,19 @@ size_t html_link_text(const html_page *page, const html_link *link, char *to, si
         continue;
     html_tokenizer_close(&t);
     html_context_close(&context);
+    return w.len;
+}
+
+size_t html_page_title(const html_page *page, char *to, size_t room)
+{
+    writer w = {.to = to, .room = room};
+    vidi_str raw = {page->text.bytes.ptr + page->title.at, page->title.len};
+    char decoded[HTML_DECODED_GROWTH * HTML_TEXT_SCANNED];
+
+    if (!page->has_title)
+        return 0;
+    if (raw.len > HTML_TEXT_SCANNED)
+        raw.len = whole_characters(raw, HTML_TEXT_SCANNED);
+    write_text(&w, (vidi_str){decoded, html_text_decode(HTML_RCDATA, raw, decoded)});
     return w.len;
 }

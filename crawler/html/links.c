@@ -116,6 +116,8 @@ static int tell_record(teller *t, const html_record *record)
     if (result < 0)
         return result;
     t->link.position = record->value.at;
+    t->link.length = record->value.len;
+    t->link.whole = value;
     t->link.end = record->end;
     t->link.group = record->group;
     t->link.flags = record->flags;

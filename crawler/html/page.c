@@ -63,8 +63,6 @@ typedef struct reader {
     html_token token;
     html_piece attributes[HTML_ATTRIBUTE_COUNT]; /* of the tag: the first of each name */
     bool has[HTML_ATTRIBUTE_COUNT];
-    bool has_base;
-    html_piece base;
 } reader;
 
 int html_room_take(html_room *room, size_t size)
@@ -228,11 +226,12 @@ static int read_meta(reader *r)
 
 static void read_base(reader *r)
 {
-    if (r->has_base)
+    if (r->page->has_base)
         return;
     sort_attributes(r);
-    r->has_base = r->has[HTML_ATTRIBUTE_HREF];
-    r->base = r->attributes[HTML_ATTRIBUTE_HREF];
+    r->page->has_base = r->has[HTML_ATTRIBUTE_HREF];
+    if (r->page->has_base)
+        r->page->base_value = r->attributes[HTML_ATTRIBUTE_HREF];
 }
 
 static int read_tag(reader *r)
@@ -247,6 +246,10 @@ static int read_tag(reader *r)
         return read_meta(r);
     if (space == HTML_SPACE_HTML && element == HTML_ELEMENT_BASE)
         read_base(r);
+    if (space == HTML_SPACE_HTML && element == HTML_ELEMENT_TITLE && !r->page->has_title) {
+        r->page->has_title = true;
+        r->page->title = (html_piece){r->tokenizer.at, 0}; /* its text comes next, if it has any */
+    }
     return note_links(r, element, space);
 }
 
@@ -257,6 +260,8 @@ static int read_tokens(reader *r)
     while ((result = html_tokenizer_next(&r->tokenizer, &r->token)) == VIDI_OK && r->token.type != HTML_END) {
         if (r->token.type == HTML_START_TAG || r->token.type == HTML_END_TAG)
             result = read_tag(r);
+        else if (r->token.content == HTML_RCDATA && r->token.text.at == r->page->title.at)
+            r->page->title = r->token.text;
         if (result < 0)
             return result;
     }
@@ -282,9 +287,9 @@ static int find_base(reader *r, vidi_str own)
         if (result < 0)
             return result;
     }
-    if (!r->has_base)
+    if (!page->has_base)
         return VIDI_OK;
-    int result = html_page_decode(page, HTML_ATTRIBUTE, r->base, &page->value, &text);
+    int result = html_page_decode(page, HTML_ATTRIBUTE, page->base_value, &page->value, &text);
     if (result == VIDI_OK)
         result = html_page_resolve(page, page->base, text, &page->url, &base);
     if (result < 0 || !base.ptr || base.len > HTML_BASE_MAX || has_scheme(base, "data:") ||
@@ -351,5 +356,8 @@ html_page_info html_page_about(const html_page *page)
                             .readable = page->text.encoding == page->encoding,
                             .robots = page->robots,
                             .base = page->base,
-                            .text = page->text.bytes};
+                            .text = page->text.bytes,
+                            .has_base = page->has_base,
+                            .base_position = page->base_value.at,
+                            .base_length = page->base_value.len};
 }

@@ -34,6 +34,8 @@ struct html_page {
     const text_encoding *encoding;
     html_record *records;
     size_t count, room;
+    html_piece title, base_value;
+    bool has_title, has_base;
     uint32_t robots;
     vidi_str base;                        /* points to base_room; ptr NULL: unknown */
     html_room base_room, value, rel, url; /* of the link that is being reported */
