@@ -74,4 +74,7 @@ int harvest_read(harvest *into, const harvest_rules *rules, archive_packer *pack
                  const fetch_response *response);
 void harvest_free(harvest *found);
 
+/* True if content of unknown type begins like a page of HTML. */
+bool harvest_looks_like_html(vidi_str content);
+
 #endif

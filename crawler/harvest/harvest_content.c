@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "common/ascii.h"
+#include "crawler/harvest/harvest.h"
 #include "crawler/sitemap/sitemap.h"
 #include "vidi/url.h"
 
@@ -88,6 +89,11 @@ harvest_content harvest_content_by_bytes(vidi_str content, frontier_kind kind)
          begins_with_tag(text, "<SITEMAPINDEX") || begins_with_tag(text, "<RSS") || begins_with_tag(text, "<FEED")))
         return HARVEST_XML;
     return HARVEST_NOTHING;
+}
+
+bool harvest_looks_like_html(vidi_str content)
+{
+    return harvest_content_by_bytes(content, FRONTIER_PAGE) == HARVEST_HTML;
 }
 
 /* ---- pages ---- */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "crawler/base/url_keys.h"
 #include "crawler/database/database.h"
 #include "vidi/vidi.h"
 
@@ -53,6 +54,9 @@ int report_broken_links(report *report, const report_visitor *visitor);
 
 /* CDXJ, one line per stored page, sorted by SURT key and date: `line` is called with each line, which ends in '\n'. */
 int report_cdxj(report *report, int (*line)(void *context, vidi_str text), void *context);
+
+/* The keys by which edges name their targets: those of canonical forms. The caller closes them. */
+int report_keys(report *report, url_keys **made);
 
 crawl_db *report_db(report *report);
 const char *report_error(const report *report);

@@ -5,7 +5,6 @@
 #define VIDI_CRAWLER_REPORT_REPORT_STATE_H
 
 #include "crawler/base/sql.h"
-#include "crawler/base/url_keys.h"
 #include "crawler/report/report.h"
 
 enum { REPORT_ERROR = 256 };
@@ -28,9 +27,6 @@ int report_prepare(report *report, sqlite3_stmt **made, const char *text);
 
 /* 1 if there is a row, 0 at the end, or an error. */
 int report_step(report *report, sqlite3_stmt *statement);
-
-/* The keys by which edges name their targets. */
-int report_keys(report *report, url_keys **made);
 
 /* Installs the SQL function cdxj, which makes a line of one row. */
 int report_install_cdxj(report *report);

@@ -30,6 +30,7 @@ BEGIN {
     may["crawler/database"] = "base frontier"
     may["crawler/harvest"] = "base css html sitemap http scope fetch frontier archive"
     may["crawler/report"] = "base frontier database archive"
+    may["crawler/export"] = "base encoding css html http database archive harvest report"
     may["redis/server"] = ""
     may["redis/claims"] = ""
     may["redis/value"] = "server claims"

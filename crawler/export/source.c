@@ -1,0 +1,130 @@
+/*
+ * What exports read: see source.h.
+ */
+#include "crawler/export/source.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "crawler/http/http.h"
+
+/* Bodies that are larger when they are unpacked are left out. */
+enum { UNPACKED_MOST = 1 << 30 };
+
+int export_fail(const export_source *source, int error, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(source->why, EXPORT_WHY, format, values);
+    va_end(values);
+    return error;
+}
+
+int export_check(const export_source *source, int error)
+{
+    if (error)
+        export_fail(source, error, "%s",
+                    sqlite3_errcode(source->sqlite) ? sql_message(source->sqlite) : vidi_strerror(error));
+    return error;
+}
+
+int export_prepare(const export_source *source, sqlite3_stmt **made, const char *text)
+{
+    *made = NULL;
+    return export_check(source, sql_prepare(source->sqlite, made, text));
+}
+
+int export_step(const export_source *source, sqlite3_stmt *statement)
+{
+    int result = sqlite3_step(statement);
+
+    return result == SQLITE_ROW ? 1 : export_check(source, sql_code(result));
+}
+
+/* ---- opening ---- */
+
+static int find_end(export_source *source)
+{
+    crawl_db *db = report_db(source->options->report);
+    int64_t file = 0, length = 0;
+    int error = db_get(db, "archive_file", &file);
+
+    if (!error)
+        error = db_get(db, "archive_length", &length);
+    if (error && error != VIDI_EABSENT)
+        return export_fail(source, error, "%s", db_error(db));
+    source->end = (archive_place){(uint32_t)file, (uint64_t)length};
+    return VIDI_OK;
+}
+
+int export_source_open(export_source *source, const export_options *options, export_result *result, char *why)
+{
+    *result = (export_result){0};
+    *source = (export_source){
+        .options = options, .sqlite = db_sqlite(report_db(options->report)), .result = result, .why = why};
+    /* From here on, everything that is read is of one moment. */
+    int error = export_check(source, sql_execute(source->sqlite, "SAVEPOINT export"));
+    if (!error)
+        error = find_end(source);
+    if (error)
+        return error;
+    if (asprintf(&source->folder, "%s/archive", options->folder) < 0) {
+        source->folder = NULL;
+        return export_fail(source, VIDI_EMEMORY, "%s", vidi_strerror(VIDI_EMEMORY));
+    }
+    error = archive_reader_open(&source->archive, source->folder, source->end);
+    return error ? export_fail(source, error, "%s", vidi_strerror(error)) : VIDI_OK;
+}
+
+void export_source_close(export_source *source)
+{
+    sql_execute(source->sqlite, "RELEASE export");
+    archive_reader_close(source->archive);
+    bytes_free(&source->unpacked);
+    free(source->folder);
+}
+
+/* ---- responses ---- */
+
+/* Counts a page that cannot be read. */
+static int unreadable(export_source *source, vidi_str url, const char *why)
+{
+    if (source->result->unreadable++ == 0)
+        snprintf(source->result->example, sizeof source->result->example, "%.*s: %s",
+                 (int)(url.len < 300 ? url.len : 300), url.ptr, why);
+    return 0;
+}
+
+int export_read(export_source *source, vidi_str url, const char *file, uint64_t offset, export_response *response)
+{
+    static const char empty_line[] = "\r\n\r\n";
+    archive_record record;
+    int result = archive_reader_at(source->archive, file, offset, &record);
+
+    if (result == VIDI_EDAMAGED)
+        return unreadable(source, url, archive_reader_error(source->archive));
+    if (result != 1)
+        return export_fail(source, result, "%s",
+                           result == VIDI_EMEMORY ? vidi_strerror(result) : archive_reader_error(source->archive));
+    const char *end = memmem(record.block.ptr, record.block.len, empty_line, 4);
+    if (!end)
+        return unreadable(source, url, "its record has no response");
+    response->head = (vidi_str){record.block.ptr, (size_t)(end - record.block.ptr) + 4};
+    response->body = (vidi_str){end + 4, record.block.len - response->head.len};
+    bytes_free(&source->unpacked);
+    switch (http_unpack(response->head, response->body, UNPACKED_MOST, &source->unpacked)) {
+    case HTTP_NO_MEMORY:
+        return export_fail(source, VIDI_EMEMORY, "%s", vidi_strerror(VIDI_EMEMORY));
+    case HTTP_UNKNOWN:
+        return unreadable(source, url, "its Content-Encoding is unknown");
+    case HTTP_TOO_LARGE:
+        return unreadable(source, url, "its body is too large when it is unpacked");
+    case HTTP_AS_IT_IS:
+        return 1;
+    default: /* of a body that is cut off, browsers show the beginning, too */
+        response->body = bytes_str(&source->unpacked);
+        return 1;
+    }
+}
