@@ -52,6 +52,8 @@ _vidi_values() {
     crawl:--max-time) echo "ANY" ;;
     crawl:--max-bytes) echo "ANY" ;;
     crawl:--jsonl) echo "FILE" ;;
+    crawl:-o | crawl:--output) echo "FILE" ;;
+    crawl:--to) echo "ANY" ;;
     crawl:--agent) echo "ANY" ;;
     crawl:--delay) echo "ANY" ;;
     crawl:--per-host) echo "ANY" ;;
@@ -154,11 +156,12 @@ _vidi_options() {
         ;;
     crawl)
         echo "-s --state --contact --seeds --scope --include --exclude --depth --max-pages --max-time
-            --max-bytes --resources --check --json --jsonl --rebuild-seen --no-store --no-sitemaps --agent
-            --delay --per-host --retries --header --ca-file --allow-net --resolve --connections --threads
-            --connect-timeout --silence-timeout --total-timeout --max-host-pages --max-queries --max-url
-            --max-repeat --max-redirects --max-body --max-unpacked --kind --param --capacity --lost --error
-            --memory --canon --tracking --progress -q --quiet --color -h --help"
+            --max-bytes --resources --check --json --jsonl -o --output --to --rewrite --rebuild-seen
+            --no-store --no-sitemaps --agent --delay --per-host --retries --header --ca-file --allow-net
+            --resolve --connections --threads --connect-timeout --silence-timeout --total-timeout
+            --max-host-pages --max-queries --max-url --max-repeat --max-redirects --max-body --max-unpacked
+            --kind --param --capacity --lost --error --memory --canon --tracking --progress -q --quiet
+            --color -h --help"
         ;;
     canon)
         echo "--canon --tracking --base --rules --explain --json --invalid --stats -h --help"
@@ -226,7 +229,7 @@ _vidi_operands() {
     has) echo "FILE" ;;
     remove) echo "FILE" ;;
     list) echo "FILE" ;;
-    crawl) echo "report cdxj FILE" ;;
+    crawl) echo "report cdxj check wacz extract FILE" ;;
     canon) echo "FILE" ;;
     links) echo "FILE" ;;
     robots) echo "FILE" ;;

@@ -115,7 +115,7 @@ complete -c vidi -n '__vidi_is list' -l json -d 'Print a JSON object for each UR
 complete -c vidi -n '__vidi_is list' -s z -l null -d 'Lines end in NUL, not in a newline; also -0'
 complete -c vidi -n '__vidi_is list' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
-complete -c vidi -n '__vidi_is crawl' -a 'report cdxj'
+complete -c vidi -n '__vidi_is crawl' -a 'report cdxj check wacz extract'
 complete -c vidi -n '__vidi_is crawl' -s s -l state -x -a '(__fish_complete_directories)' -d 'Keep the crawl in this folder, so it can be continued'
 complete -c vidi -n '__vidi_is crawl' -l contact -x -d 'Your mail address or web page, sent with every request'
 complete -c vidi -n '__vidi_is crawl' -l seeds -r -F -d 'Read seeds from a file, one per line'
@@ -130,6 +130,9 @@ complete -c vidi -n '__vidi_is crawl' -l resources -d 'Also fetch images, script
 complete -c vidi -n '__vidi_is crawl' -l check -d 'Find broken links; exit with 1 if there are any'
 complete -c vidi -n '__vidi_is crawl' -l json -d 'Print the final report as one JSON object'
 complete -c vidi -n '__vidi_is crawl' -l jsonl -r -F -d 'Write a JSON object for each finished URL'
+complete -c vidi -n '__vidi_is crawl' -s o -l output -r -F -d 'With \'wacz\': the file to write, such as site.wacz'
+complete -c vidi -n '__vidi_is crawl' -l to -x -d 'With \'extract\': the folder to write files to'
+complete -c vidi -n '__vidi_is crawl' -l rewrite -d 'With \'extract\': make links lead to the files'
 complete -c vidi -n '__vidi_is crawl' -l rebuild-seen -d 'Make the set of seen URLs again from the database'
 complete -c vidi -n '__vidi_is crawl' -l no-store -d 'Do not archive pages'
 complete -c vidi -n '__vidi_is crawl' -l no-sitemaps -d 'Ignore the sitemaps that robots.txt names'

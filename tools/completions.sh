@@ -67,7 +67,7 @@ words() {
 # there are no operands.
 operands() {
     case $("$vidi" "$1" --help | head -n 1) in
-    *SEED*) echo "report cdxj FILE" ;;
+    *SEED*) echo "report cdxj check wacz extract FILE" ;;
     *COMMAND\]) echo "${commands[*]}" ;;
     *FILE* | *STATE* | *OUT*) echo FILE ;;
     *) echo NONE ;;

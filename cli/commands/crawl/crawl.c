@@ -52,6 +52,11 @@ static const cli_option options_table[] = {
      "(page, seed, sitemap or outside); a field without a value is null. The file belongs to the state: after a "
      "crash, lines that were not committed are cut off. '-' is standard output.",
      0},
+    {"output", 'o', CLI_TEXT, FIELD(output), "FILE", "With 'wacz': the file to write, such as site.wacz",
+     "It is written beside its place and renamed once it is complete. Only its owner may read it (mode 0600).", 0},
+    {"to", 0, CLI_TEXT, FIELD(to), "FOLDER", "With 'extract': the folder to write files to",
+     "Created if it does not exist. It must be empty, or made by an earlier 'extract' of the same crawl.", 0},
+    {"rewrite", 0, CLI_FLAG, FIELD(rewrite), NULL, "With 'extract': make links lead to the files", NULL, 0},
     {"rebuild-seen", 0, CLI_FLAG, FIELD(rebuild_seen), NULL, "Make the set of seen URLs again from the database",
      "For a crawl that is refused because its set (DIR/seen) is damaged, or is older or newer than the database, as "
      "after restoring a backup. The old set is kept as DIR/seen.old.1. Pages that the database does not know are "
@@ -114,15 +119,35 @@ static const cli_option options_table[] = {
 static const cli_crawl_options defaults = {
     .set = {.lost = -1, .fixed = true}, .depth = CLI_CRAWL_ANY_DEPTH, .delay = -1, .retries = 3};
 
-/* 'report', 'cdxj' and 'check' take no options of a crawl: one that they would ignore is an error. */
+/* Options that belong to an action, and to nothing else. */
+static const struct {
+    const char *action, *option;
+} action_options[] = {{"report", "json"}, {"wacz", "output"}, {"extract", "to"}, {"extract", "rewrite"}};
+
+static bool action_takes(const char *action, const char *option)
+{
+    for (size_t i = 0; i < sizeof action_options / sizeof action_options[0]; i++)
+        if (strcmp(action_options[i].action, action) == 0 && strcmp(action_options[i].option, option) == 0)
+            return true;
+    return false;
+}
+
+/* Actions take no options of a crawl: one that they would ignore is an error. */
 static int check_looking(const cli_crawl_options *options, const char *action)
 {
-    for (const cli_option *option = options_table; strcmp(option->name, "help") != 0; option++) {
-        bool taken = strcmp(option->name, "json") == 0 && strcmp(action, "report") == 0;
-        if (!taken && cli_option_is_given(option, options, &defaults))
+    for (const cli_option *option = options_table; strcmp(option->name, "help") != 0; option++)
+        if (!action_takes(action, option->name) && cli_option_is_given(option, options, &defaults))
             return cli_error("--%s is not an option of 'vidi crawl %s'", option->name, action);
-    }
     return CLI_OK;
+}
+
+/* And a crawl takes none of those that only an action has. */
+static int check_crawling(const cli_crawl_options *options)
+{
+    const char *given = options->output ? "output" : options->to ? "to" : options->rewrite ? "rewrite" : NULL;
+
+    return given ? cli_error("--%s is an option of 'vidi crawl %s' only", given, options->output ? "wacz" : "extract")
+                 : CLI_OK;
 }
 
 static int look(const cli_crawl_options *options, cli_words words)
@@ -135,6 +160,10 @@ static int look(const cli_crawl_options *options, cli_words words)
         return cli_error("'vidi crawl %s' needs the folder of one crawl, the DIR of --state", action);
     if (strcmp(action, "check") == 0)
         return cli_crawl_check(words.list[1]);
+    if (strcmp(action, "wacz") == 0)
+        return cli_crawl_wacz(words.list[1], options->output);
+    if (strcmp(action, "extract") == 0)
+        return cli_crawl_extract(words.list[1], options->to, options->rewrite);
     return strcmp(action, "report") == 0 ? cli_crawl_report(words.list[1], options->json)
                                          : cli_crawl_cdxj(words.list[1]);
 }
@@ -143,7 +172,7 @@ static int crawl_anew_or_go_on(const cli_crawl_options *options, cli_words words
 {
     cli_crawl_request request = {0};
 
-    if (cli_color_set(options->color) != CLI_OK)
+    if (check_crawling(options) != CLI_OK || cli_color_set(options->color) != CLI_OK)
         return CLI_ERROR;
     if (options->quiet)
         cli_warnings_off();
@@ -156,7 +185,12 @@ static int crawl_anew_or_go_on(const cli_crawl_options *options, cli_words words
 
 static bool is_action(const char *word)
 {
-    return strcmp(word, "report") == 0 || strcmp(word, "cdxj") == 0 || strcmp(word, "check") == 0;
+    static const char *const actions[] = {"report", "cdxj", "check", "wacz", "extract"};
+
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
+        if (strcmp(word, actions[i]) == 0)
+            return true;
+    return false;
 }
 
 static int run(void *values, cli_words words)
@@ -167,7 +201,8 @@ static int run(void *values, cli_words words)
 const cli_command cli_crawl = {
     .name = "crawl",
     .summary = "Crawl sites: archive them, check their links",
-    .usage = "vidi crawl [OPTION]... SEED... | (report [--json] | cdxj | check) DIR",
+    .usage = "vidi crawl [OPTION]... SEED... | (report [--json] | cdxj | check | wacz -o FILE | extract --to FOLDER) "
+             "DIR",
     .about = "Fetches the seeds and the pages they link to, each once, and archives them.",
     .details =
         "A crawl stays on the hosts of the seeds, obeys robots.txt, requests one page at a time from a host with a "
@@ -176,6 +211,10 @@ const cli_command cli_crawl = {
         "'vidi crawl report' tells what became of a crawl, even while it runs: what was fetched, what was not and "
         "why, and the broken links if it was made with --check. 'vidi crawl cdxj' prints the index of its archive, "
         "for players such as pywb. 'vidi crawl check' verifies every byte that a crawl has kept.\n"
+        "'vidi crawl wacz' packs archive, index and a list of the pages into one file, for players such as "
+        "ReplayWeb.page. 'vidi crawl extract' writes each stored page to a file of its own, the newest version "
+        "unpacked; with --rewrite, links between stored pages lead to these files and all others to the web, so that "
+        "a browser shows the site without a server. Both may be used while the crawl runs.\n"
         "SIGINT and SIGTERM end a crawl cleanly, and a crash or a power cut loses nothing. Either way the same "
         "command continues it: no page is skipped, and no page that was stored is fetched again.\n"
         "The exit status is 0 if nothing is left to fetch; 1 if --check found a broken link; 2 after an error, or if "
@@ -185,6 +224,8 @@ const cli_command cli_crawl = {
                 "  vidi crawl report site\n"
                 "  vidi crawl cdxj site > index.cdxj\n"
                 "  vidi crawl check site\n"
+                "  vidi crawl wacz site -o site.wacz\n"
+                "  vidi crawl extract site --to mirror --rewrite\n"
                 "  vidi crawl --check --contact me@example.org https://example.org/\n"
                 "  vidi crawl --check --allow-net loopback http://localhost:8000/\n"
                 "  vidi crawl --contact me@example.org --depth 2 --jsonl - https://example.org/\n"

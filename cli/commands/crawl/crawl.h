@@ -11,6 +11,7 @@
  *   crawl_broken.c   its broken links, as text and JSON
  *   crawl_cdxj.c     the index of its archive
  *   crawl_check.c    verifies everything that it has kept
+ *   crawl_export.c   its archive as one file or as a folder of files
  */
 #ifndef VIDI_CLI_COMMANDS_CRAWL_CRAWL_H
 #define VIDI_CLI_COMMANDS_CRAWL_CRAWL_H
@@ -26,12 +27,14 @@ typedef struct cli_crawl_options {
     cli_set_options set; /* its `state` is the folder of the crawl, which has more in it than the set */
     cli_words seed_files, include, exclude, headers, allow_net, resolve;
     const char *scope, *jsonl, *contact, *agent, *ca_file, *color;
-    uint64_t depth; /* CLI_CRAWL_ANY_DEPTH: no limit */
+    const char *output, *to; /* of the actions wacz and extract */
+    uint64_t depth;          /* CLI_CRAWL_ANY_DEPTH: no limit */
     uint64_t max_pages, max_bytes, max_host_pages, max_queries, max_url, max_repeat, max_redirects, max_body,
         max_unpacked;
     uint64_t per_host, retries, connections, threads;
     double max_time, connect_timeout, silence_timeout, total_timeout; /* seconds; 0: not given */
     double delay;                                                     /* negative: not given */
+    bool rewrite;                                                     /* of extract */
     bool resources, check, json, rebuild_seen, no_store, no_sitemaps, quiet, progress;
 } cli_crawl_options;
 
@@ -154,5 +157,8 @@ int cli_crawl_broken_json(const cli_crawl_account *account, json_writer *json);
 int cli_crawl_report(const char *folder, bool json);
 int cli_crawl_cdxj(const char *folder);
 int cli_crawl_check(const char *folder);
+/* 'vidi crawl wacz FOLDER -o TO', 'vidi crawl extract FOLDER --to TO'; TO is NULL if it was not given. */
+int cli_crawl_wacz(const char *folder, const char *to);
+int cli_crawl_extract(const char *folder, const char *to, bool rewrite);
 
 #endif
