@@ -12,6 +12,7 @@
 #include "durable/durable_cases.h"
 #include "durable/log_index.h"
 #include "store/guard.h"
+#include "store/segment_format.h"
 #include "support/random.h"
 #include "support/runner.h"
 
@@ -543,6 +544,42 @@ static void an_index_of_another_generation_is_ignored(void **state)
     home_end(&again);
 }
 
+/* Changes the version of a segment, and its checksum to match. */
+static void plant_version(const char *folder, const char *name, uint32_t version)
+{
+    enum { AT_VERSION = 8, AT_CHECK = VIDI__SEGMENT_HEAD - 8 };
+    char path[TEST_PATH];
+    contents whole = read_file(folder, name);
+    vidi__store32(whole.bytes + AT_VERSION, version);
+    vidi__store64(whole.bytes + AT_CHECK, vidi__segment_checksum(whole.bytes, AT_CHECK));
+    test_path(path, folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(whole.bytes, 1, whole.len, file), whole.len);
+    assert_int_equal(fclose(file), 0);
+    free(whole.bytes);
+}
+
+/* A later vidi may write other segments. The log has everything, so readers go by that. */
+static void a_segment_of_another_version_is_refused(void **state)
+{
+    static const uint32_t versions[] = {0, 2, 1};
+    (void)state;
+    home at;
+    build(&at, NULL, 0);
+    names files = index_files(at.path);
+    assert_true(files.count > 0);
+    for (size_t i = 0; i < VIDI__COUNT(versions); i++) {
+        for (size_t j = 0; j < files.count; j++)
+            plant_version(at.path, files.list[j], versions[i]);
+        vidi_set *set = must_open(at.path, VIDI_READ_ONLY);
+        check((segments_of(set) > 0) == (versions[i] == 1), "version %u: %zu segments", versions[i], segments_of(set));
+        vidi_close(set);
+        answers_like_the_log(at.path);
+    }
+    home_end(&at);
+}
+
 /* After a crash, or from a backup, the log is older than its index; then it goes on with other records. */
 static void an_index_ahead_of_its_log_is_ignored(void **state)
 {
@@ -648,6 +685,7 @@ int main(int argc, char **argv)
     test_add("a file that shrinks costs no answer", a_file_that_shrinks_costs_no_answer, NULL);
     test_add("damage of the log is told", damage_of_the_log_is_told, NULL);
     test_add("an index of another generation is ignored", an_index_of_another_generation_is_ignored, NULL);
+    test_add("a segment of another version is refused", a_segment_of_another_version_is_refused, NULL);
     test_add("an index ahead of its log is ignored", an_index_ahead_of_its_log_is_ignored, NULL);
     test_add("leftovers are removed", leftovers_are_removed, NULL);
     test_add("a set goes on without an index", a_set_goes_on_without_an_index, NULL);
