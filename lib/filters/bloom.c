@@ -350,6 +350,7 @@ int vidi__bloom_setup(vidi__filter *base, const vidi__config *config, const vidi
     base->capacity = shape->n;
     base->keyed = vidi__positions_keyed(positions);
     base->combination = vidi__positions_combination(positions);
+    base->positions = positions;                /* the caller must keep them, or say where they are kept */
     if (positions->suffix && positions->narrow) /* URLs that collide before the salt collide for every salt */
         base->fp_meaning = VIDI_FP_ESTIMATE;
     base->needs.what = positions->mode == VIDI__DERIVED ? VIDI__NEED_HASH : VIDI__NEED_BYTES;

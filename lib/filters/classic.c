@@ -74,6 +74,7 @@ static int configure(classic *self, const vidi__config *config)
     VIDI__TRY(vidi__bloom_read(&self->shape, config));
     VIDI__TRY(vidi__bloom_setup(base, config, &self->shape, &positions));
     VIDI__TRY(vidi__positions_keep(config->memory, &positions, &self->positions));
+    base->positions = self->positions;
     self->placing = vidi__positions_placing(&positions, self->shape.m);
     if (self->of_segments) {
         base->needs.what |= VIDI__NEED_SEGMENTS;
@@ -372,11 +373,6 @@ static void classic_describe(const vidi__filter *filter, vidi__text *text)
     vidi__positions_describe(self->positions, text);
 }
 
-static void classic_hash_names(const vidi__filter *filter, vidi__text *text)
-{
-    vidi__positions_names(((const classic *)filter)->positions, text);
-}
-
 static int classic_save(const vidi__filter *filter, vidi__writer *writer)
 {
     return vidi__bitmap_save(&((const classic *)filter)->bits, writer);
@@ -476,7 +472,6 @@ const vidi__kind vidi__kind_classic = {
     .fp_now = classic_fp_now,
     .stat = classic_stat,
     .describe = classic_describe,
-    .hash_names = classic_hash_names,
     .save = classic_save,
     .save_run = classic_save_run,
     .load_run = classic_load_run,

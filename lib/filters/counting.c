@@ -233,11 +233,6 @@ static void counting_describe(const vidi__filter *filter, vidi__text *text)
     vidi__positions_describe(&self->positions, text);
 }
 
-static void counting_hash_names(const vidi__filter *filter, vidi__text *text)
-{
-    vidi__positions_names(&((const counting *)filter)->positions, text);
-}
-
 static int counting_save(const vidi__filter *filter, vidi__writer *writer)
 {
     const counting *self = (const counting *)filter;
@@ -408,7 +403,6 @@ const vidi__kind vidi__kind_counting = {
     .fp_now = counting_fp_now,
     .stat = counting_stat,
     .describe = counting_describe,
-    .hash_names = counting_hash_names,
     .save = counting_save,
     .save_run = counting_save_run,
     .load_run = counting_load_run,

@@ -186,11 +186,6 @@ static void eigen_describe(const vidi__filter *filter, vidi__text *text)
     vidi__positions_describe(&self->of_url, text);
 }
 
-static void eigen_hash_names(const vidi__filter *filter, vidi__text *text)
-{
-    vidi__positions_names(&((const eigen *)filter)->of_url, text);
-}
-
 static int eigen_save(const vidi__filter *filter, vidi__writer *writer)
 {
     const eigen *self = (const eigen *)filter;
@@ -282,7 +277,6 @@ const vidi__kind vidi__kind_eigen = {
     .fp_now = eigen_fp_now,
     .stat = eigen_stat,
     .describe = eigen_describe,
-    .hash_names = eigen_hash_names,
     .save = eigen_save,
     .save_run = eigen_save_run,
     .load_run = eigen_load_run,

@@ -166,6 +166,16 @@ int vidi__filter_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes
     return VIDI_OK;
 }
 
+void vidi__filter_hash_names(const vidi__filter *filter, vidi__text *text)
+{
+    if (filter->kind->hash_names)
+        filter->kind->hash_names(filter, text);
+    else if (filter->positions)
+        vidi__positions_names(filter->positions, text);
+    else
+        vidi__text_add(text, "%s", filter->item_hash->name);
+}
+
 void vidi__filter_stage(const vidi__filter *filter, uint64_t index, vidi_stage_stats *stats)
 {
     if (filter->kind->stage) {

@@ -96,6 +96,7 @@ struct vidi__filter {
     _Atomic uint64_t count;   /* URLs in it */
     /* How often something was taken out, or has moved to another position (pieces.h). Written under exclusive lock. */
     uint64_t moves;
+    const vidi__positions *positions; /* with the hash functions of a kind that has k positions; otherwise NULL */
 };
 
 typedef struct vidi__filter_stats {
@@ -198,7 +199,7 @@ struct vidi__kind {
     void (*stage)(const vidi__filter *filter, uint64_t index, vidi_stage_stats *stats);
     /* Writes all parameters, such that create makes the same shape from them. */
     void (*describe)(const vidi__filter *filter, vidi__text *text);
-    /* Writes the names of the hash functions. */
+    /* Writes the names of the hash functions. NULL: they are those of `positions`, or item_hash alone. */
     void (*hash_names)(const vidi__filter *filter, vidi__text *text);
     int (*save)(const vidi__filter *filter, vidi__writer *writer);
     /*
@@ -300,6 +301,9 @@ static inline bool vidi__filter_takes_one(const vidi__filter *filter)
 int vidi__filter_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts,
                             vidi__tally *tally);
 int vidi__filter_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts);
+
+/* Writes the names of the hash functions. */
+void vidi__filter_hash_names(const vidi__filter *filter, vidi__text *text);
 
 /* Number `index` of the stages that `stat` counts. A kind without stages has one: the filter itself. */
 void vidi__filter_stage(const vidi__filter *filter, uint64_t index, vidi_stage_stats *stats);

@@ -196,11 +196,6 @@ static void multilayer_describe(const vidi__filter *filter, vidi__text *text)
     vidi__positions_describe(&self->positions, text);
 }
 
-static void multilayer_hash_names(const vidi__filter *filter, vidi__text *text)
-{
-    vidi__positions_names(&((const multilayer *)filter)->positions, text);
-}
-
 static int multilayer_save(const vidi__filter *filter, vidi__writer *writer)
 {
     const multilayer *self = (const multilayer *)filter;
@@ -303,7 +298,6 @@ const vidi__kind vidi__kind_multilayer = {
     .fp_now = multilayer_fp_now,
     .stat = multilayer_stat,
     .describe = multilayer_describe,
-    .hash_names = multilayer_hash_names,
     .save = multilayer_save,
     .save_run = multilayer_save_run,
     .load_run = multilayer_load_run,

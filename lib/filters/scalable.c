@@ -544,7 +544,7 @@ static void scalable_describe(const vidi__filter *filter, vidi__text *text)
 static void scalable_hash_names(const vidi__filter *filter, vidi__text *text)
 {
     const scalable *self = (const scalable *)filter;
-    self->inner->hash_names(self->stage[0], text);
+    vidi__filter_hash_names(self->stage[0], text);
 }
 
 static int scalable_save(const vidi__filter *filter, vidi__writer *writer)

@@ -240,7 +240,7 @@ static void spatial_describe(const vidi__filter *filter, vidi__text *text)
 static void spatial_hash_names(const vidi__filter *filter, vidi__text *text)
 {
     const spatial *self = (const spatial *)filter;
-    self->member[0]->kind->hash_names(self->member[0], text);
+    vidi__filter_hash_names(self->member[0], text);
 }
 
 static int spatial_save(const vidi__filter *filter, vidi__writer *writer)

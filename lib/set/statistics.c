@@ -15,7 +15,7 @@ static void of_filter(const vidi__filter *filter, vidi_stats *stats)
     vidi__text hash = vidi__text_in(stats->hash, sizeof stats->hash);
     filter->kind->stat(filter, &own);
     filter->kind->describe(filter, &params);
-    filter->kind->hash_names(filter, &hash);
+    vidi__filter_hash_names(filter, &hash);
     snprintf(stats->kind, sizeof stats->kind, "%s", filter->kind->name);
     stats->can = vidi__filter_can(filter);
     stats->fp_meaning = filter->fp_meaning;

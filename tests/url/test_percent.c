@@ -198,18 +198,6 @@ static void sequences_are_cut_where_the_decoder_cuts_them(void **state)
     check_sequence("\xe2x", 1, false);
 }
 
-static void text_is_utf8_if_all_its_sequences_are(void **state)
-{
-    (void)state;
-    static const char *const good[] = {"", "a", "caf\xc3\xa9", "\xf0\x9f\x92\xa9\xe2\x82\xac"};
-    static const char *const bad[] = {"\xe9", "caf\xe9",   "caf\xe9s",    "\xc3\xa9\xc3",
-                                      "\xa9", "\xe2\x82x", "\xed\xa0\x80"};
-    for (size_t i = 0; i < VIDI__COUNT(good); i++)
-        check(vidi__is_utf8((vidi_str){good[i], strlen(good[i])}), "<%s> is not UTF-8", good[i]);
-    for (size_t i = 0; i < VIDI__COUNT(bad); i++)
-        check(!vidi__is_utf8((vidi_str){bad[i], strlen(bad[i])}), "<%s> is UTF-8", bad[i]);
-}
-
 /* Raw, any bytes decode to themselves; otherwise ASCII does. */
 static void what_is_encoded_decodes_to_itself(void **state)
 {
@@ -252,7 +240,6 @@ int main(void)
         cmocka_unit_test(what_crawl_works_on_is_found),
         cmocka_unit_test(domains_are_copied_in_small_letters),
         cmocka_unit_test(sequences_are_cut_where_the_decoder_cuts_them),
-        cmocka_unit_test(text_is_utf8_if_all_its_sequences_are),
         cmocka_unit_test(what_is_encoded_decodes_to_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -503,11 +503,6 @@ static void blocked_describe(const vidi__filter *filter, vidi__text *text)
         vidi__text_add(text, "lines=auto,hash=%s", filter->item_hash->name);
 }
 
-static void blocked_hash_names(const vidi__filter *filter, vidi__text *text)
-{
-    vidi__text_add(text, "%s", filter->item_hash->name);
-}
-
 static int blocked_save(const vidi__filter *filter, vidi__writer *writer)
 {
     return vidi__layers_save(&((const blocked *)filter)->layers, writer);
@@ -628,7 +623,6 @@ const vidi__kind vidi__kind_blocked = {
     .stat = blocked_stat,
     .stage = blocked_stage,
     .describe = blocked_describe,
-    .hash_names = blocked_hash_names,
     .save = blocked_save,
     .save_run = blocked_save_run,
     .load_run = blocked_load_run,

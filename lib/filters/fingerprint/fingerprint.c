@@ -402,11 +402,6 @@ static void fingerprint_describe(const vidi__filter *filter, vidi__text *text)
         vidi__text_add(text, ",growth=%.8g", self->table.growth);
 }
 
-static void fingerprint_hash_names(const vidi__filter *filter, vidi__text *text)
-{
-    vidi__text_add(text, "%s", filter->item_hash->name);
-}
-
 static int fingerprint_save(const vidi__filter *filter, vidi__writer *writer)
 {
     return vidi__table_save(&((const fingerprint *)filter)->table, writer);
@@ -635,7 +630,6 @@ const vidi__kind vidi__kind_fingerprint = {
     .fp_now = fingerprint_fp_now,
     .stat = fingerprint_stat,
     .describe = fingerprint_describe,
-    .hash_names = fingerprint_hash_names,
     .save = fingerprint_save,
     .save_run = fingerprint_save_run,
     .load_run = fingerprint_load_run,

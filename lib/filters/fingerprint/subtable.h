@@ -106,22 +106,6 @@ static inline unsigned char *vidi__subtable_next_line(const vidi__subtable *tabl
     return vidi__subtable_line(table, next == table->lines ? 0 : next);
 }
 
-/* Called when the line has arrived: prefetches the next line if the add or lookup may need it. */
-static inline void vidi__subtable_look_ahead(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot,
-                                             bool adding)
-{
-    uint32_t head = vidi__line_head(spot->line);
-    unsigned slots = vidi__line_slots(table->width);
-    if (adding ? vidi__line_count(head) == slots : vidi__line_has_signature(head, slots, spot->distance)) {
-        const unsigned char *next = vidi__subtable_next_line(table, hash);
-        __builtin_prefetch(next, 1);
-        __asm__ volatile("" : : "r"(next)); /* gcc would drop a loop that does nothing but prefetch */
-        if (table->overflow.room)
-            __builtin_prefetch(vidi__overflow_at(table->overflow.entries, vidi__overflow_home(&table->overflow, hash)),
-                               1);
-    }
-}
-
 /* Creates an empty sub-table of this shape. */
 int vidi__subtable_make(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape);
 

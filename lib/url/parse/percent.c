@@ -85,16 +85,6 @@ bool vidi__is_ascii(vidi_str text)
     return seen < 0x80;
 }
 
-bool vidi__is_utf8(vidi_str text)
-{
-    bool valid = true;
-    if (vidi__is_ascii(text))
-        return true;
-    for (size_t i = 0; i < text.len && valid;)
-        i += vidi__utf8_next(text.ptr + i, text.len - i, &valid);
-    return valid;
-}
-
 static void encode_bytes(vidi__buffer *out, const char *bytes, size_t len)
 {
     static const char digits[] = "0123456789ABCDEF";

@@ -115,7 +115,6 @@ size_t vidi__url_copy_domain(char *to, const char *text, size_t len);
 size_t vidi__utf8_next(const char *text, size_t len, bool *valid);
 
 bool vidi__is_ascii(vidi_str text);
-bool vidi__is_utf8(vidi_str text);
 
 /*
  * Percent-encodes every byte of the first character of the text, which must not be empty, and returns the number of
