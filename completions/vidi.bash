@@ -55,6 +55,7 @@ _vidi_values() {
     crawl:-o | crawl:--output) echo "FILE" ;;
     crawl:--to) echo "ANY" ;;
     crawl:--agent) echo "ANY" ;;
+    crawl:--user-agent) echo "ANY" ;;
     crawl:--delay) echo "ANY" ;;
     crawl:--per-host) echo "ANY" ;;
     crawl:--retries) echo "ANY" ;;
@@ -157,11 +158,11 @@ _vidi_options() {
     crawl)
         echo "-s --state --contact --seeds --scope --include --exclude --depth --max-pages --max-time
             --max-bytes --resources --check --json --jsonl -o --output --to --rewrite --rebuild-seen
-            --no-store --no-sitemaps --agent --delay --per-host --retries --header --ca-file --allow-net
-            --resolve --connections --threads --connect-timeout --silence-timeout --total-timeout
-            --max-host-pages --max-queries --max-url --max-repeat --max-redirects --max-body --max-unpacked
-            --kind --param --capacity --lost --error --memory --canon --tracking --progress -q --quiet
-            --color -h --help"
+            --no-store --no-sitemaps --agent --user-agent --ignore-robots --delay --per-host --retries
+            --header --ca-file --allow-net --resolve --connections --threads --connect-timeout
+            --silence-timeout --total-timeout --max-host-pages --max-queries --max-url --max-repeat
+            --max-redirects --max-body --max-unpacked --kind --param --capacity --lost --error --memory
+            --canon --tracking --progress -q --quiet --color -h --help"
         ;;
     canon)
         echo "--canon --tracking --base --rules --explain --json --invalid --stats -h --help"

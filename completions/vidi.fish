@@ -137,6 +137,8 @@ complete -c vidi -n '__vidi_is crawl' -l rebuild-seen -d 'Make the set of seen U
 complete -c vidi -n '__vidi_is crawl' -l no-store -d 'Do not archive pages'
 complete -c vidi -n '__vidi_is crawl' -l no-sitemaps -d 'Ignore the sitemaps that robots.txt names'
 complete -c vidi -n '__vidi_is crawl' -l agent -x -d 'Name of the crawler, also in robots.txt [vidi]'
+complete -c vidi -n '__vidi_is crawl' -l user-agent -x -d 'The whole header User-Agent'
+complete -c vidi -n '__vidi_is crawl' -l ignore-robots -d 'Ignore robots.txt in the networks of --allow-net'
 complete -c vidi -n '__vidi_is crawl' -l delay -x -d 'Pause between two requests to a host [1 or more]'
 complete -c vidi -n '__vidi_is crawl' -l per-host -x -d 'Concurrent requests to one host [1]'
 complete -c vidi -n '__vidi_is crawl' -l retries -x -d 'Retries after temporary failures [3]'

@@ -167,7 +167,7 @@ static int load(const char *path, char *bytes, size_t *n)
 
 static bool is_token(const char *agent)
 {
-    return *agent && strspn(agent, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == strlen(agent);
+    return *agent && strspn(agent, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == strlen(agent);
 }
 
 /* Reports what cannot be done with these options and words. */
@@ -176,7 +176,7 @@ static int check_usage(const asked *options, cli_words words)
     if (options->json && options->quiet)
         return cli_error("--json and --quiet exclude each other: --quiet prints nothing");
     if (!is_token(options->agent))
-        return cli_error("--agent %s: the name of a crawler in robots.txt has only letters, '-' and '_'",
+        return cli_error("--agent %s: the name of a crawler in robots.txt has only letters, digits, '-' and '_'",
                          options->agent);
     bool reads_urls = words.count == 1 && !options->json;
     for (size_t i = 1; i < words.count; i++)

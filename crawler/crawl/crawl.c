@@ -146,7 +146,7 @@ static bool is_token(const char *text)
     if (!*text)
         return false;
     for (; *text; text++)
-        if (!isalpha((unsigned char)*text) && *text != '-' && *text != '_')
+        if (!isalnum((unsigned char)*text) && *text != '-' && *text != '_')
             return false;
     return true;
 }
@@ -156,9 +156,10 @@ static int check_options(const crawl_options *options, char *why)
     if (!options->folder || options->seed_count == 0)
         return crawl_explain(why, VIDI_EOPTION, "a crawl needs a folder and a URL to begin with");
     if (options->agent && !is_token(options->agent))
-        return crawl_explain(why, VIDI_EOPTION,
-                             "'%.60s' cannot be the name of a crawler: robots.txt knows letters, '-' and '_' only",
-                             options->agent);
+        return crawl_explain(
+            why, VIDI_EOPTION,
+            "'%.60s' cannot be the name of a crawler: robots.txt knows letters, digits, '-' and '_' only",
+            options->agent);
     if (options->contact && has_line_end(options->contact))
         return crawl_explain(why, VIDI_EOPTION, "the contact has a line end in it");
     for (size_t i = 0; i < options->header_count; i++) {
@@ -241,7 +242,9 @@ static int open_fetcher(crawl *crawl, char *why)
 {
     const crawl_options *o = &crawl->options;
 
-    if (asprintf(&crawl->agent, o->contact ? "%s/%s (+%s)" : "%s/%s", o->agent, vidi_version(), o->contact) < 0) {
+    if ((o->user_agent ? asprintf(&crawl->agent, "%s", o->user_agent)
+                       : asprintf(&crawl->agent, o->contact ? "%s/%s (+%s)" : "%s/%s", o->agent, vidi_version(),
+                                  o->contact)) < 0) {
         crawl->agent = NULL;
         return VIDI_EMEMORY;
     }

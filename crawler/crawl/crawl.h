@@ -61,12 +61,14 @@ typedef struct crawl_options {
     bool no_store, no_sitemaps;
 
     /* Politeness. */
-    const char *agent;   /* product token; NULL: "vidi" */
-    const char *contact; /* a mail address or a page; NULL: none, and public addresses are refused */
-    int64_t delay;       /* milliseconds; negative: the default rule */
-    unsigned per_host;   /* 0: 1 */
-    int64_t max_delay;   /* a host that asks for more between two requests is parked; 0: a minute */
-    unsigned retries;    /* after temporary failures; 3 is usual */
+    const char *agent;      /* product token; NULL: "vidi" */
+    const char *user_agent; /* the whole header User-Agent; NULL: made of agent and contact */
+    const char *contact;    /* a mail address or a page; NULL: none, and public addresses are refused */
+    int64_t delay;          /* milliseconds; negative: the default rule */
+    unsigned per_host;      /* 0: 1 */
+    int64_t max_delay;      /* a host that asks for more between two requests is parked; 0: a minute */
+    unsigned retries;       /* after temporary failures; 3 is usual */
+    bool ignore_robots;     /* of hosts whose address is in `nets` and not public */
 
     /* The network. */
     const char *const *headers; /* "Name: value", for the seeds' origins only */

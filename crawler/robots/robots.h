@@ -45,7 +45,7 @@ typedef struct robots_counts {
 typedef int robots_visit(void *context, vidi_str url);
 
 typedef struct robots_options {
-    vidi_str agent;        /* the crawler's product token: letters, '-' and '_'; upper and lower case are the same */
+    vidi_str agent;        /* the crawler's product token: letters, digits, '-' and '_'; in any case */
     bool lenient;          /* also understand frequent misspellings, as Google's parser does */
     size_t limit;          /* bytes to read; 0: ROBOTS_LIMIT */
     robots_visit *sitemap; /* may be NULL */

@@ -130,20 +130,32 @@ static void free_collection(collection *rules)
 
 /* ---- lines ---- */
 
-/* The product token that a user-agent line begins with. */
-static vidi_str token_of(vidi_str value)
+static bool has_digit(vidi_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (ascii_is_digit(text.ptr[i]))
+            return true;
+    return false;
+}
+
+/*
+ * The product token that a user-agent line begins with. RFC 9309 knows no digits in it, so that "vidi2" names vidi; for
+ * a crawler that has some in its name, such as MJ12bot, they belong to the token.
+ */
+static vidi_str token_of(vidi_str value, bool digits)
 {
     size_t len = 0;
 
-    while (len < value.len && (((value.ptr[len] | 0x20) >= 'a' && (value.ptr[len] | 0x20) <= 'z') ||
-                               value.ptr[len] == '-' || value.ptr[len] == '_'))
+    while (len < value.len &&
+           (((value.ptr[len] | 0x20) >= 'a' && (value.ptr[len] | 0x20) <= 'z') || value.ptr[len] == '-' ||
+            value.ptr[len] == '_' || (digits && ascii_is_digit(value.ptr[len]))))
         len++;
     return before(value, len);
 }
 
 static robots_group group_for(const parser *p, vidi_str value)
 {
-    vidi_str agent = p->options->agent, token = token_of(value);
+    vidi_str agent = p->options->agent, token = token_of(value, has_digit(agent));
 
     if (value.len > 0 && value.ptr[0] == '*' && (value.len == 1 || ascii_is_white(value.ptr[1])))
         return ROBOTS_ANYBODY;

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pipeline/options/canon_options.h"
 #include "ui/options.h"
@@ -21,7 +22,10 @@ static const cli_option options_table[] = {
     {"contact", 0, CLI_TEXT, FIELD(contact), "WHO", "Your mail address or web page, sent with every request",
      "Without it, public addresses are refused: the people whose servers you visit must be able to reach you.", 0},
     {"seeds", 0, CLI_TEXTS, FIELD(seed_files), "FILE", "Read seeds from a file, one per line",
-     "May be given several times; '-' means standard input. Packed files are unpacked.", 0},
+     "May be given several times; '-' means standard input. Packed files are unpacked. Blank lines and lines that "
+     "begin "
+     "with '#' are skipped. A line that cannot be crawled is named and left out; the exit status is then 2.",
+     0},
     {"scope", 0, CLI_TEXT, FIELD(scope), "WHAT", "Follow links within: host, site or prefix [host]",
      "'host' means the hosts of the seeds, 'site' their registrable domains with all subdomains, and 'prefix' the "
      "URLs that begin like a seed up to its last slash.",
@@ -50,7 +54,8 @@ static const cli_option options_table[] = {
     {"jsonl", 0, CLI_TEXT, FIELD(jsonl), "FILE|-", "Write a JSON object for each finished URL",
      "A line has url, status, type, bytes, depth, referrer, redirect, digest, links, seconds, error, reason and kind "
      "(page, seed, sitemap or outside); a field without a value is null. The file belongs to the state: after a "
-     "crash, lines that were not committed are cut off. '-' is standard output.",
+     "crash, lines that were not committed are cut off. '-' is standard output; the broken links of --check then go to "
+     "standard error.",
      0},
     {"output", 'o', CLI_TEXT, FIELD(output), "FILE", "With 'wacz': the file to write, such as site.wacz",
      "It is written beside its place and renamed once it is complete. Only its owner may read it (mode 0600).", 0},
@@ -65,6 +70,12 @@ static const cli_option options_table[] = {
     {"no-store", 0, CLI_FLAG, FIELD(no_store), NULL, "Do not archive pages", NULL, 0},
     {"no-sitemaps", 0, CLI_FLAG, FIELD(no_sitemaps), NULL, "Ignore the sitemaps that robots.txt names", NULL, 0},
     {"agent", 0, CLI_TEXT, FIELD(agent), "NAME", "Name of the crawler, also in robots.txt [vidi]", NULL, 0},
+    {"user-agent", 0, CLI_TEXT, FIELD(user_agent), "TEXT", "The whole header User-Agent",
+     "By default it is made of --agent, the version and --contact. The text must contain the name and the contact.", 0},
+    {"ignore-robots", 0, CLI_FLAG, FIELD(ignore_robots), NULL, "Ignore robots.txt in the networks of --allow-net",
+     "For your own servers, such as a site that is not public yet and forbids everything. Addresses on the public "
+     "Internet are never included. robots.txt is not even requested there, so the sitemaps it names are not found.",
+     0},
     {"delay", 0, CLI_AMOUNT, FIELD(delay), "SECONDS", "Pause between two requests to a host [1 or more]",
      "By default a second, or five times as long as the last response took, but at most 30 seconds. A longer "
      "Crawl-delay in robots.txt is always obeyed; a host that asks for more than a minute is left out.",
@@ -183,19 +194,40 @@ static int crawl_anew_or_go_on(const cli_crawl_options *options, cli_words words
     return status;
 }
 
+static const char *const actions[] = {"report", "cdxj", "check", "wacz", "extract", NULL};
+
 static bool is_action(const char *word)
 {
-    static const char *const actions[] = {"report", "cdxj", "check", "wacz", "extract"};
-
-    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
+    for (size_t i = 0; actions[i]; i++)
         if (strcmp(word, actions[i]) == 0)
             return true;
     return false;
 }
 
+static const char *action_name(const void *context, size_t index)
+{
+    (void)context;
+    return actions[index];
+}
+
+/* The action that was meant by a word that is neither an action nor like a URL; NULL: none. */
+static const char *meant_action(cli_words words)
+{
+    if (words.count != 2 || strpbrk(words.list[0], ":/.") || access(words.list[0], F_OK) == 0)
+        return NULL;
+    return cli_nearest(words.list[0], action_name, NULL);
+}
+
 static int run(void *values, cli_words words)
 {
-    return words.count > 0 && is_action(words.list[0]) ? look(values, words) : crawl_anew_or_go_on(values, words);
+    const char *meant;
+
+    if (words.count > 0 && is_action(words.list[0]))
+        return look(values, words);
+    if ((meant = meant_action(words)) != NULL)
+        return cli_error("'%s' is neither a URL nor an action of 'vidi crawl'; did you mean 'vidi crawl %s %s'?",
+                         words.list[0], meant, words.list[1]);
+    return crawl_anew_or_go_on(values, words);
 }
 
 const cli_command cli_crawl = {

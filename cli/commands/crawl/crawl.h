@@ -26,7 +26,7 @@
 typedef struct cli_crawl_options {
     cli_set_options set; /* its `state` is the folder of the crawl, which has more in it than the set */
     cli_words seed_files, include, exclude, headers, allow_net, resolve;
-    const char *scope, *jsonl, *contact, *agent, *ca_file, *color;
+    const char *scope, *jsonl, *contact, *agent, *user_agent, *ca_file, *color;
     const char *output, *to; /* of the actions wacz and extract */
     uint64_t depth;          /* CLI_CRAWL_ANY_DEPTH: no limit */
     uint64_t max_pages, max_bytes, max_host_pages, max_queries, max_url, max_repeat, max_redirects, max_body,
@@ -35,6 +35,7 @@ typedef struct cli_crawl_options {
     double max_time, connect_timeout, silence_timeout, total_timeout; /* seconds; 0: not given */
     double delay;                                                     /* negative: not given */
     bool rewrite;                                                     /* of extract */
+    bool ignore_robots;
     bool resources, check, json, rebuild_seen, no_store, no_sitemaps, quiet, progress;
 } cli_crawl_options;
 
@@ -46,9 +47,13 @@ typedef struct cli_crawl_options {
 typedef struct cli_crawl_seeds {
     vidi_str *urls;
     size_t count, room;
+    uint64_t bad; /* lines of files that were left out, each with a message */
 } cli_crawl_seeds;
 
-/* Reads the words, "-" for standard input, then the files. CLI_OK, or CLI_ERROR with a message. */
+/*
+ * Reads the words, "-" for standard input, then the files. CLI_OK, or CLI_ERROR with a message. Lines of a file that are
+ * blank or begin with '#' are skipped, and those that cannot be crawled are left out.
+ */
 int cli_crawl_seeds_read(cli_crawl_seeds *seeds, cli_words words, cli_words files);
 void cli_crawl_seeds_free(cli_crawl_seeds *seeds);
 

@@ -64,16 +64,16 @@ static int check_header(const char *header)
         return cli_error("--header '%.*s' has no value", (int)length, header);
     if (is_ours(header, length))
         return cli_error("--header '%.*s' is set by the crawl itself%s", (int)length, header,
-                         strncasecmp(header, "user-agent", length) == 0 ? "; --agent names the crawler" : "");
+                         strncasecmp(header, "user-agent", length) == 0 ? "; --user-agent sets it" : "");
     return CLI_OK;
 }
 
 static int check_agent(const char *agent)
 {
     for (const char *c = agent; *c; c++)
-        if (!is_letter(*c) && *c != '-' && *c != '_')
-            return cli_error("--agent is the name that robots.txt files use for the crawler: letters, '-' and "
-                             "'_', not '%s'; --contact says whose it is",
+        if (!is_letter(*c) && !(*c >= '0' && *c <= '9') && *c != '-' && *c != '_')
+            return cli_error("--agent is the name that robots.txt files use for the crawler: letters, digits, '-' and "
+                             "'_', not '%s'; --contact says whose it is, and --user-agent is for the whole header",
                              agent);
     return CLI_OK;
 }
@@ -85,6 +85,23 @@ static int check_contact(const char *contact)
         if (*c < 0x20 || *c > 0x7e || strchr("()\\", *c))
             return cli_error("--contact is a mail address or the URL of a page about you, in ASCII and without "
                              "parentheses, backslashes and line ends");
+    return CLI_OK;
+}
+
+/* Whoever reads a server's log must find out whose crawler it was, and how to name it in robots.txt. */
+static int check_user_agent(const cli_crawl_options *options)
+{
+    const char *text = options->user_agent, *name = options->agent ? options->agent : "vidi";
+
+    if (!*text || has_control(text))
+        return cli_error("--user-agent is one line of text, without control characters");
+    if (options->contact && !strstr(text, options->contact))
+        return cli_error("--user-agent must contain what --contact says, '%s', so that people can reach you",
+                         options->contact);
+    if (!strcasestr(text, name))
+        return cli_error("--user-agent must contain the crawler's name, '%s', because it obeys the rules for that name "
+                         "in robots.txt; --agent NAME sets another",
+                         name);
     return CLI_OK;
 }
 
@@ -198,6 +215,10 @@ int cli_crawl_network_read(cli_crawl_network *network, const cli_crawl_options *
         status = check_agent(options->agent);
     if (status == CLI_OK && options->contact)
         status = check_contact(options->contact);
+    if (status == CLI_OK && options->user_agent)
+        status = check_user_agent(options);
+    if (status == CLI_OK && options->ignore_robots && network->net_count == 0)
+        return cli_error("--ignore-robots is for your own servers: it holds for the networks of --allow-net only");
     if (status == CLI_OK && !options->contact && network->net_count == 0)
         return cli_error("vidi crawl needs --contact WHO, your mail address or a page about you, so that those whose "
                          "servers it visits can reach you; without it only the networks of --allow-net are visited, as "

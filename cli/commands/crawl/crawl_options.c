@@ -77,6 +77,8 @@ static void read_rest(crawl_options *into, const cli_crawl_options *options)
     into->no_store = options->no_store || !options->set.state;
     into->no_sitemaps = options->no_sitemaps;
     into->agent = options->agent;
+    into->user_agent = options->user_agent;
+    into->ignore_robots = options->ignore_robots;
     into->contact = options->contact;
     into->per_host = (unsigned)options->per_host;
     into->retries = (unsigned)options->retries;
@@ -95,9 +97,8 @@ static int check(const cli_crawl_options *options)
 {
     bool lines = options->jsonl && strcmp(options->jsonl, "-") == 0;
 
-    if (lines && (options->check || options->json))
-        return cli_error("--jsonl - and %s both write to standard output; give --jsonl a FILE",
-                         options->json ? "--json" : "--check");
+    if (lines && options->json)
+        return cli_error("--jsonl - and --json both write to standard output; give --jsonl a FILE");
     if (options->ca_file && access(options->ca_file, R_OK) != 0)
         return cli_error("--ca-file: cannot read %s: %s", options->ca_file, strerror(errno));
     return CLI_OK;

@@ -26,20 +26,36 @@ typedef struct crawl_job {
 
 /* ---- while it runs ---- */
 
+/*
+ * How long the URLs in the queue will take if the crawl goes on as in this run: its rate has the pauses between requests
+ * in it. Pages that are not found yet come on top.
+ */
+static const char *forecast_text(const crawl_progress *now, char text[48])
+{
+    cli_number left;
+
+    text[0] = 0;
+    if (now->queue > 0 && now->pages_this_run > 0)
+        snprintf(text, 48, ", %s left",
+                 cli_human_time(&left, (double)now->queue * now->seconds / (double)now->pages_this_run));
+    return text;
+}
+
 static void progress_text(crawl_job *job, char text[PROGRESS_ROOM])
 {
     crawl_progress now;
     cli_number pages, rate, size, queue, waiting, errors, lost;
+    char forecast[48];
 
     crawl_look(job->crawl, &now);
     double seconds = now.seconds > 0 ? now.seconds : 1e-9;
     double fresh = now.links ? 100.0 * (double)now.links_new / (double)now.links : 0;
     snprintf(text, PROGRESS_ROOM,
-             "%s pages  %s/s  %s  %.0f %% of links new  queue %s  %s hosts wait  %s errors  %s lost",
+             "%s pages  %s/s  %s  %.0f %% of links new  queue %s%s  %s hosts wait  %s errors  %s lost",
              cli_human_short(&pages, (double)now.pages), cli_human_real(&rate, (double)now.pages_this_run / seconds),
              cli_human_bytes(&size, now.bytes), fresh, cli_human_short(&queue, (double)now.queue),
-             cli_human_short(&waiting, (double)now.hosts_waiting), cli_human_short(&errors, (double)now.errors),
-             cli_human_lost(&lost, now.expected_lost, VIDI_FP_EXACT));
+             forecast_text(&now, forecast), cli_human_short(&waiting, (double)now.hosts_waiting),
+             cli_human_short(&errors, (double)now.errors), cli_human_lost(&lost, now.expected_lost, VIDI_FP_EXACT));
 }
 
 static void clear_line(crawl_job *job)
@@ -158,11 +174,11 @@ static int print_summary(const crawl_job *job, const cli_crawl_account *account,
     return status != CLI_OK ? status : closed;
 }
 
-static int print_result(const cli_crawl_account *account, bool json)
+static int print_result(const cli_crawl_account *account, bool json, bool lines)
 {
     cli_out out;
 
-    cli_out_init(&out, STDOUT_FILENO);
+    cli_out_init(&out, lines ? STDERR_FILENO : STDOUT_FILENO);
     int status = json ? cli_crawl_account_json(account, &out) : cli_crawl_broken_text(account, &out);
     int closed = cli_out_close(&out);
     return status != CLI_OK ? status : closed;
@@ -212,7 +228,7 @@ static int tell_end(const crawl_job *job, const cli_crawl_request *request, cons
     if (status == CLI_OK && !options->quiet)
         status = print_summary(job, &account, options->set.state);
     if (status == CLI_OK && job->end != CRAWL_STOPPED && (options->check || options->json))
-        status = print_result(&account, options->json);
+        status = print_result(&account, options->json, options->jsonl && strcmp(options->jsonl, "-") == 0);
     if (status == CLI_OK)
         warn_of_addresses(job, &account, options);
     if (status == CLI_OK)
@@ -237,6 +253,9 @@ int cli_crawl_run(cli_crawl_request *request, const cli_crawl_options *options)
     int status = crawl_watched(&job, &watch, request);
     if (status == CLI_OK)
         status = tell_end(&job, request, options);
+    if (request->seeds.bad > 0 && (status == CLI_OK || status == CLI_LEFT || status == CLI_BROKEN))
+        status = cli_error("%llu line%s of seeds %s left out", (unsigned long long)request->seeds.bad,
+                           request->seeds.bad == 1 ? "" : "s", request->seeds.bad == 1 ? "was" : "were");
     cli_watch_end(&watch); /* in case it never began */
     return watch.caught ? CLI_SIGNAL + watch.caught : status;
 }

@@ -46,6 +46,7 @@ static void make_shown(candidate *seed)
     seed->shown[used] = 0;
 }
 
+/* CLI_ERROR; for a line of a file CLI_GO_ON, because the others can be crawled. */
 __attribute__((format(printf, 2, 3))) static int refuse(const candidate *seed, const char *format, ...)
 {
     va_list arguments;
@@ -61,7 +62,7 @@ __attribute__((format(printf, 2, 3))) static int refuse(const candidate *seed, c
     else
         cli_error("%s", sentence);
     free(sentence);
-    return CLI_ERROR;
+    return seed->file ? CLI_GO_ON : CLI_ERROR;
 }
 
 /* The length of what would be a host. */
@@ -153,6 +154,17 @@ static int add(cli_crawl_seeds *seeds, candidate *seed)
     return status;
 }
 
+static vidi_str trimmed(vidi_str line)
+{
+    while (line.len > 0 && is_one_of(line.ptr[line.len - 1], " \t\r"))
+        line.len--;
+    while (line.len > 0 && is_one_of(line.ptr[0], " \t")) {
+        line.ptr++;
+        line.len--;
+    }
+    return line;
+}
+
 static int add_lines(cli_crawl_seeds *seeds, cli_reader *reader, cli_block *block)
 {
     int status;
@@ -160,9 +172,14 @@ static int add_lines(cli_crawl_seeds *seeds, cli_reader *reader, cli_block *bloc
     do {
         status = cli_reader_fill(reader, block);
         for (size_t i = 0; i < block->count && status == CLI_OK; i++) {
-            candidate seed = {.text = block->lines[i], .file = block->name, .line = block->first + i};
-            if (seed.text.len > 0)
-                status = add(seeds, &seed);
+            candidate seed = {.text = trimmed(block->lines[i]), .file = block->name, .line = block->first + i};
+            if (seed.text.len == 0 || seed.text.ptr[0] == '#')
+                continue;
+            status = add(seeds, &seed);
+            if (status == CLI_GO_ON) {
+                seeds->bad++;
+                status = CLI_OK;
+            }
         }
     } while (status == CLI_OK && block->count > 0);
     return status;
@@ -195,10 +212,10 @@ int cli_crawl_seeds_read(cli_crawl_seeds *seeds, cli_words words, cli_words file
     }
     if (status == CLI_OK && files.count > 0)
         status = read_files(seeds, files);
-    if (status == CLI_OK && seeds->count == 0)
+    if (status == CLI_OK && seeds->count == 0 && seeds->bad == 0)
         return cli_error("there is nothing to crawl: name a URL, as in 'vidi crawl https://example.org/', or a file of "
                          "URLs with --seeds");
-    return status;
+    return status == CLI_OK && seeds->count == 0 ? CLI_ERROR : status;
 }
 
 void cli_crawl_seeds_free(cli_crawl_seeds *seeds)

@@ -25,8 +25,23 @@ static bool is_stale(const fetcher *fetcher, const host *host)
                            (crawl_date(fetcher->crawl) - host->robots_date) / 1000);
 }
 
+/* --ignore-robots: true for a host in one of the user's own networks. Its address must be known. */
+static bool is_ignored(const fetcher *fetcher, const host *host)
+{
+    const crawl_options *o = &fetcher->crawl->options;
+
+    if (!o->ignore_robots || fetch_address_is_public(&host->address))
+        return false;
+    for (size_t i = 0; i < o->net_count; i++)
+        if (fetch_net_has(&o->nets[i], &host->address))
+            return true;
+    return false;
+}
+
 bool host_robots_is_known(fetcher *fetcher, host *host)
 {
+    if (is_ignored(fetcher, host))
+        return true;
     if (host->robots_ready && is_stale(fetcher, host))
         host->robots_ready = false;
     if (!host->robots_ready)
@@ -119,6 +134,8 @@ static void obey_delay(fetcher *fetcher, host *host)
 void host_robots_from(fetcher *fetcher, host *host, const host_info *known)
 {
     host->robots_reached = known->robots_reached;
+    if (fetcher->crawl->options.ignore_robots) /* whether that is meant for this host, its address will tell */
+        return;
     if (known->robots_outcome != ROBOTS_READ && known->robots_outcome != ROBOTS_ALLOW_ALL)
         return;
     host->robots_outcome = known->robots_outcome;

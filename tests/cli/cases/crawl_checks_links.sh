@@ -7,6 +7,10 @@ echo "[status ${PIPESTATUS[0]}]"
 hide_site < err
 crawl --check --json -q "$site" | hide_site | sed 's/.*"broken_links"/"broken_links"/'
 echo "[status ${PIPESTATUS[0]}]"
+echo -- lines have standard output, broken links standard error
+crawl --check --jsonl - -q "$site" 2> err | jq -r '[.url, .status] | @tsv' | sort | hide_site
+echo "[status ${PIPESTATUS[0]}]"
+hide_site < err
 rm www/a.html
 printf '<a href=/>home</a>' > www/index.html
 try crawl --check -q "$site" | hide_site

@@ -4,7 +4,7 @@ for seed in example.org/x localhost:8000/ 127.0.0.1 mailto:a@b.c ftp://example.o
     try vidi crawl --contact me@example.org "$seed"
 done
 try vidi crawl --contact me@example.org
-printf '%s\n' http://a.example/ '' example.org > seeds.txt
+printf '%s\n' '' example.org > seeds.txt
 try vidi crawl --contact me@example.org --seeds seeds.txt
 try vidi crawl --contact me@example.org --seeds nothing.txt
 try vidi crawl --contact me@example.org - < seeds.txt

@@ -6,10 +6,11 @@ printf 'Sitemap: /sitemap.txt\n' > www/robots.txt # what nobody links to is new 
 start_site www
 printf '%s5.html\n' "$site" > www/sitemap.txt
 printf 5 > www/5.html
-line='^[0-9.]+ pages  [0-9.e-]+/s  [0-9.]+ B  (100|[0-9]{1,2}) % of links new  queue [0-9]+  [0-9]+ hosts wait  [0-9]+ errors  [a-z0-9. ]+ lost$'
+line='^[0-9.]+ pages  [0-9.e-]+/s  [0-9.]+ B  (100|[0-9]{1,2}) % of links new  queue [0-9]+(, [0-9.e-]+ (s|ms|min) left)?  [0-9]+ hosts wait  [0-9]+ errors  [a-z0-9. ]+ lost$'
 vidi crawl --allow-net loopback --delay 0.5 --progress -q "$site" 2>&1 | tr '\r' '\n' | sed 's/\x1b\[K//; /^$/d' > lines
 grep -E "$line" lines | head -n 1 | wc -l
 grep -vE "$line" lines
+grep -cE 'queue [1-9][0-9]*, [0-9.]+ (s|ms|min) left' lines | sed 's/[1-9][0-9]*/a forecast/'
 # Neither a file nor a pipe asks for it, and --quiet says nothing at all.
 crawl "$site" 2>&1 | grep -c 'links new'
 crawl -q "$site"

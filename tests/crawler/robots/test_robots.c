@@ -24,6 +24,21 @@ static void the_group_of_the_agent_counts_before_that_of_anybody(void **state)
     check_allowed("", "vidi", "http://h/a");
 }
 
+static void digits_belong_to_the_names_of_agents_that_have_some(void **state)
+{
+    (void)state;
+    static const char file[] = "User-agent: *\nDisallow: /\nUser-agent: MJ12bot/1.4\nDisallow: /private/\n"
+                               "User-agent: MJ\nDisallow: /mj\nUser-agent: vidi2\nDisallow: /two\n";
+    check_allowed(file, "mj12bot", "http://h/a");
+    check_denied(file, "mj12bot", "http://h/private/a");
+    check_denied(file, "MJ13bot", "http://h/a");
+    /* Other names end at a digit, as in Google's parser. */
+    check_denied(file, "mj", "http://h/mj");
+    check_denied(file, "mj", "http://h/private/a");
+    check_denied(file, "vidi", "http://h/two");
+    check_allowed(file, "vidi", "http://h/a");
+}
+
 static void groups_of_the_same_agent_are_merged(void **state)
 {
     (void)state;
@@ -417,6 +432,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_group_of_the_agent_counts_before_that_of_anybody),
+        cmocka_unit_test(digits_belong_to_the_names_of_agents_that_have_some),
         cmocka_unit_test(groups_of_the_same_agent_are_merged),
         cmocka_unit_test(a_group_can_name_several_agents),
         cmocka_unit_test(other_lines_do_not_end_a_list_of_agents),
