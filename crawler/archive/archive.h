@@ -96,11 +96,11 @@ const char *archive_error(const archive *archive);
 typedef struct archive_record {
     uint32_t file;
     uint64_t offset, length;
-    vidi_str type;   /* "response" */
-    vidi_str url;    /* as archive_url writes it; empty: none */
-    vidi_str digest; /* of the body; empty: none */
-    vidi_str head;   /* the fields of the record; archive_record_field finds one */
-    vidi_str block;  /* what follows them: of a response, its head and its body */
+    vidi_str type;       /* "response" */
+    vidi_str id, date;   /* "<urn:uuid:…>", "2023-11-14T22:13:20.000Z" */
+    vidi_str url;        /* as archive_url writes it; empty: none */
+    vidi_str digest;     /* of the body; empty: none */
+    vidi_str head, body; /* of a response; otherwise `head` is the record's whole block */
 } archive_record;
 
 /* Reads the archive up to `end`, even while more is written after it. VIDI_OK or VIDI_EMEMORY. */
@@ -108,22 +108,20 @@ typedef struct archive_reader archive_reader;
 int archive_reader_open(archive_reader **made, const char *folder, archive_place end);
 void archive_reader_close(archive_reader *reader);
 
+/* Reads the record at a place. Returns as archive_reader_next does; VIDI_EDAMAGED also if nothing is there. */
+int archive_reader_at(archive_reader *reader, uint32_t file, uint64_t offset, archive_record *record);
+
 /*
  * Reads the next record and verifies it. 1: here it is, and its texts stay valid until the next call. 0: the end.
  * VIDI_EDAMAGED: archive_reader_error says what is damaged or missing; the next call goes on with the next file. Also
  * VIDI_EMEMORY, VIDI_EIO.
  */
 int archive_reader_next(archive_reader *reader, archive_record *record);
-/*
- * Reads and verifies the record at this place of a file ("vidi-00000.warc.gz"). 1 or an error, as above; VIDI_EDAMAGED
- * also if there is no such place before the end. archive_reader_next would go on with the record after it.
- */
-int archive_reader_at(archive_reader *reader, const char *file, uint64_t offset, archive_record *record);
-/* The value of a field, such as "WARC-Type"; empty: it has none. */
-vidi_str archive_record_field(const archive_record *record, const char *name);
 const char *archive_reader_error(const archive_reader *reader);
 
 /* The name of a file without its folder: "vidi-00000.warc.gz". `to` has room for ARCHIVE_NAME_ROOM bytes. */
 const char *archive_name(uint32_t file, char *to);
+/* The reverse: false if the name is not one of an archive file. */
+bool archive_number(const char *name, uint32_t *file);
 
 #endif

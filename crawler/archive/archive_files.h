@@ -32,7 +32,4 @@ int archive_begin_file(archive *archive, uint32_t number);
 /* Writes the sentence "cannot VERB FOLDER/NAME: errno", and returns VIDI_ELIMIT for a full disk, else VIDI_EIO. */
 int archive_fail(archive *archive, const char *verb, uint32_t number);
 
-/* The number in "vidi-00007.warc.gz"; false if the name is another. */
-bool archive_number(const char *name, uint32_t *number);
-
 #endif

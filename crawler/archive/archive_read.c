@@ -1,5 +1,5 @@
 /*
- * Reads an archive record by record, and verifies what it reads: see archive.h.
+ * Reads an archive, record by record or one at a place: see archive.h.
  *
  * Nearly every flipped bit is found: zlib compares the checksum of each gzip member, and head, block length and block
  * digest of a record must be exactly what the writer makes. The exception is padding in the last byte of the packed
@@ -160,16 +160,17 @@ static int parse(archive_reader *reader, archive_record *record)
                                .offset = reader->offset,
                                .length = reader->taken - reader->window.from_left - reader->offset,
                                .type = field(head, "WARC-Type"),
+                               .id = field(head, "WARC-Record-ID"),
+                               .date = field(head, "WARC-Date"),
                                .url = field(head, "WARC-Target-URI"),
                                .digest = field(head, "WARC-Payload-Digest"),
-                               .head = head,
-                               .block = block};
+                               .head = block};
+    const char *head_end = is_text(record->type, "response") ? memmem(block.ptr, block.len, last, 4) : NULL;
+    if (head_end) {
+        record->head.len = (size_t)(head_end - block.ptr) + 4;
+        record->body = (vidi_str){head_end + 4, block.len - record->head.len};
+    }
     return 1;
-}
-
-vidi_str archive_record_field(const archive_record *record, const char *name)
-{
-    return field(record->head, name);
 }
 
 /* ---- files ---- */
@@ -224,23 +225,19 @@ int archive_reader_next(archive_reader *reader, archive_record *record)
     return result;
 }
 
-int archive_reader_at(archive_reader *reader, const char *file, uint64_t offset, archive_record *record)
+int archive_reader_at(archive_reader *reader, uint32_t file, uint64_t offset, archive_record *record)
 {
-    uint32_t number;
     int result = VIDI_OK;
 
-    if (!archive_number(file, &number) || number > reader->end.file ||
-        (number == reader->end.file && offset >= reader->end.length)) {
-        snprintf(reader->error, sizeof reader->error, "the archive has no byte %" PRIu64 " of %.64s", offset, file);
-        return VIDI_EDAMAGED;
-    }
-    if (reader->file < 0 || reader->number != number) {
+    if (reader->file < 0 || reader->number != file) {
         close_file(reader);
-        reader->number = number;
+        reader->number = file;
         result = open_file(reader);
     }
     reader->offset = reader->taken = offset;
     reader->window.from_left = 0;
+    if (result == VIDI_OK && (file > reader->end.file || (file == reader->end.file && offset >= reader->end.length)))
+        return damaged(reader, "is missing");
     if (result == VIDI_OK)
         result = next_here(reader, record);
     return result == 0 ? damaged(reader, "is missing") : result;

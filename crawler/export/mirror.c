@@ -1,8 +1,7 @@
 /*
  * A mirror to browse: see export.h.
  *
- * First, every stored page gets the name of a file, in the order in which pages were found: so a later mirror of the
- * same crawl gives them the same names. Then the files are written one by one. What is known about names is in
+ * First, every stored page gets the name of a file, in the order in which pages were found. Then the files are written one by one. What is known about names is in
  * temporary tables of the database, so that memory does not grow with the crawl.
  *
  *   mirror   id, key of the canonical URL, path of the file; of a redirect, the key of where it leads
@@ -35,10 +34,10 @@ static const char drop_tables[] = "DROP TABLE IF EXISTS temp.mirror; DROP TABLE 
 
 static const char stored_pages[] =
     "SELECT id, url, coalesce(type, ''), CASE WHEN status BETWEEN 300 AND 399 THEN redirect END, file, offset,"
-    " kind = 'seed' FROM pages WHERE (file IS NOT NULL AND status BETWEEN 200 AND 299) OR"
+    " kind = 'seed' FROM stored WHERE (file IS NOT NULL AND status BETWEEN 200 AND 299) OR"
     " (status BETWEEN 300 AND 399 AND redirect IS NOT NULL) ORDER BY id";
 
-static const char files[] = "SELECT m.path, m.next, p.url, p.file, p.offset FROM temp.mirror m CROSS JOIN pages p"
+static const char files[] = "SELECT m.path, m.next, p.url, p.file, p.offset FROM temp.mirror m CROSS JOIN stored p"
                             " ON p.id = m.id ORDER BY m.id";
 
 enum statement { TAKE, FOLDER_FIND, FOLDER_ADD, ADD, FIND, STATEMENTS };

@@ -59,6 +59,32 @@ static int find_end(export_source *source)
     return VIDI_OK;
 }
 
+/*
+ * What exports want to know about the newest row of each page. A row whose record only refers to another, because the
+ * body was the same, or because the server answered 304, is given the place of that one.
+ */
+static const char view_without_visits[] =
+    "CREATE TEMP VIEW stored AS SELECT id, url, status, type, date, redirect, kind, file, offset FROM main.pages";
+static const char view[] =
+    "CREATE TEMP VIEW stored AS SELECT p.id AS id, p.url AS url,"
+    " CASE WHEN p.status = 304 THEN coalesce(b.status, 304) ELSE p.status END AS status,"
+    " coalesce(nullif(p.type, ''), b.type) AS type, p.date AS date, p.redirect AS redirect, p.kind AS kind,"
+    " coalesce(b.file, p.file) AS file, coalesce(b.offset, p.offset) AS offset"
+    " FROM main.pages p LEFT JOIN main.outcomes b ON b.id = p.body";
+
+static int make_view(export_source *source)
+{
+    sqlite3_stmt *ask;
+    int error = export_prepare(source, &ask, "SELECT 1 FROM pragma_table_info('pages') WHERE name = 'body'"), found = 0;
+
+    if (!error)
+        found = export_step(source, ask);
+    sqlite3_finalize(ask);
+    if (error || found < 0)
+        return error ? error : found;
+    return export_check(source, sql_execute(source->sqlite, found ? view : view_without_visits));
+}
+
 int export_source_open(export_source *source, const export_options *options, export_result *result, char *why)
 {
     *result = (export_result){0};
@@ -68,6 +94,8 @@ int export_source_open(export_source *source, const export_options *options, exp
     int error = export_check(source, sql_execute(source->sqlite, "SAVEPOINT export"));
     if (!error)
         error = find_end(source);
+    if (!error)
+        error = make_view(source);
     if (error)
         return error;
     if (asprintf(&source->folder, "%s/archive", options->folder) < 0) {
@@ -80,7 +108,7 @@ int export_source_open(export_source *source, const export_options *options, exp
 
 void export_source_close(export_source *source)
 {
-    sql_execute(source->sqlite, "RELEASE export");
+    sql_execute(source->sqlite, "DROP VIEW IF EXISTS temp.stored; RELEASE export");
     archive_reader_close(source->archive);
     bytes_free(&source->unpacked);
     free(source->folder);
@@ -99,20 +127,21 @@ static int unreadable(export_source *source, vidi_str url, const char *why)
 
 int export_read(export_source *source, vidi_str url, const char *file, uint64_t offset, export_response *response)
 {
-    static const char empty_line[] = "\r\n\r\n";
     archive_record record;
-    int result = archive_reader_at(source->archive, file, offset, &record);
+    uint32_t number;
+    int result = archive_number(file, &number) ? archive_reader_at(source->archive, number, offset, &record) : 0;
 
+    if (result == 0)
+        return unreadable(source, url, "the database does not say where it is stored");
     if (result == VIDI_EDAMAGED)
         return unreadable(source, url, archive_reader_error(source->archive));
     if (result != 1)
         return export_fail(source, result, "%s",
                            result == VIDI_EMEMORY ? vidi_strerror(result) : archive_reader_error(source->archive));
-    const char *end = memmem(record.block.ptr, record.block.len, empty_line, 4);
-    if (!end)
+    if (!record.body.ptr)
         return unreadable(source, url, "its record has no response");
-    response->head = (vidi_str){record.block.ptr, (size_t)(end - record.block.ptr) + 4};
-    response->body = (vidi_str){end + 4, record.block.len - response->head.len};
+    response->head = record.head;
+    response->body = record.body;
     bytes_free(&source->unpacked);
     switch (http_unpack(response->head, response->body, UNPACKED_MOST, &source->unpacked)) {
     case HTTP_NO_MEMORY:

@@ -1,5 +1,6 @@
 /*
- * What exports read: the database as it is at one moment, and responses of the archive that it has committed.
+ * What exports read: the database as it is at one moment, and responses of the archive that it has committed. While it
+ * is open, the database has a view `stored` of the newest row of each page, with the place of its body.
  */
 #ifndef VIDI_CRAWLER_EXPORT_SOURCE_H
 #define VIDI_CRAWLER_EXPORT_SOURCE_H

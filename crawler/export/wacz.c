@@ -50,7 +50,7 @@ typedef struct wacz {
 } wacz;
 
 static const char html_pages[] =
-    "SELECT id, url, type, date, kind = 'seed', file, offset FROM pages WHERE file IS NOT NULL AND status = 200"
+    "SELECT id, url, type, date, kind = 'seed', file, offset FROM stored WHERE file IS NOT NULL AND status = 200"
     " AND type IN ('text/html', 'application/xhtml+xml') ORDER BY id";
 
 /* ---- entries ---- */
@@ -186,7 +186,8 @@ static int copy_archive(wacz *self)
 static int find_most(wacz *self)
 {
     sqlite3_stmt *row;
-    int error = export_prepare(&self->source, &row, "SELECT count(*), sum(length(url)) FROM pages WHERE file NOT NULL");
+    int error =
+        export_prepare(&self->source, &row, "SELECT count(*), sum(length(url)) FROM stored WHERE file NOT NULL");
 
     if (!error && (error = export_step(&self->source, row)) == 1) {
         self->most = LINE_MOST * (sql_number(row, 0) + 1) + URL_GROWTH * sql_number(row, 1);

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -483,6 +484,42 @@ static void damaged_pages_are_counted_and_left_out(void **state)
     end(&here);
 }
 
+/* What a later visit leaves: the newest row of the page has a record without a body, and says which row has it. */
+static void a_page_that_has_not_changed_has_the_body_of_an_earlier_visit(void **state)
+{
+    static const char *const changes[] = {
+        "ALTER TABLE outcomes ADD COLUMN body INTEGER", /* may be there */
+        "DROP VIEW pages",
+        "CREATE VIEW pages AS SELECT u.id, u.url, o.status, o.type, '' AS date, o.redirect, o.file, o.offset, o.body,"
+        " CASE u.kind WHEN 1 THEN 'seed' ELSE 'page' END AS kind FROM urls u JOIN outcomes o ON o.id = u.id",
+        "UPDATE outcomes SET status = 304, body = (SELECT id FROM urls WHERE url LIKE '%/sub/page'), file = NULL"
+        " WHERE id = (SELECT id FROM urls WHERE url NOT LIKE '%/sub/page')",
+    };
+    town here;
+    char path[TEST_PATH + 100];
+    sqlite3 *db;
+    export_options options = {.folder = here.crawl.state, .to = here.mirror};
+
+    (void)state;
+    small_town(&here);
+    assert_int_equal(report_open(&options.report, here.crawl.state, here.why), VIDI_OK); /* before it is another one */
+    test_path(path, here.crawl.state, "crawl.db");
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        int result = sqlite3_exec(db, changes[i], NULL, NULL, NULL);
+        check(result == SQLITE_OK || i == 0, "%s: %s", changes[i], sqlite3_errmsg(db));
+    }
+    sqlite3_close(db);
+    check(export_mirror(&options, &here.result, here.why) == VIDI_OK, "%s", here.why);
+    report_close(options.report);
+    assert_int_equal(here.result.pages, 2);
+    snprintf(path, sizeof path, "%s/127.0.1.1+%d/index.html", here.mirror, here.web->port);
+    char *text = load(path);
+    check(text && strstr(text, "/sub/page-->"), "%s", text ? text : "no file");
+    free(text);
+    end(&here);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -492,6 +529,7 @@ int main(void)
         cmocka_unit_test(folders_of_others_are_refused),
         cmocka_unit_test(links_in_the_folder_are_never_followed),
         cmocka_unit_test(damaged_pages_are_counted_and_left_out),
+        cmocka_unit_test(a_page_that_has_not_changed_has_the_body_of_an_earlier_visit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
