@@ -95,13 +95,24 @@ static int begin_attribute(editor *e, const html_link *link)
     return bytes_append_str(&e->whole, link->whole);
 }
 
+/*
+ * False if the URL cannot be replaced where it stands: it was made of escapes, is in a page within the page, or is empty,
+ * so that there may be no quotes around it; then it leads to the page itself.
+ */
+static bool can_change(const html_link *link)
+{
+    uintptr_t whole = (uintptr_t)link->whole.ptr, value = (uintptr_t)link->value.ptr;
+
+    return link->length > 0 && link->end > 0 && value >= whole && value + link->value.len <= whole + link->whole.len;
+}
+
 static int take_link(void *context, const html_link *link)
 {
     editor *e = context;
     size_t at = (size_t)(link->value.ptr - link->whole.ptr);
     int error = VIDI_OK;
 
-    if (link->length == 0) /* there may be no room for quotes; it leads to the page itself */
+    if (!can_change(link))
         return VIDI_OK;
     if (!e->open || e->position != link->position) {
         error = end_attribute(e);
