@@ -5,29 +5,14 @@
 set -u
 
 build=${VIDI_BUILD:-build}
-here=$(cd "$(dirname "$0")" && pwd)/wacz
-node_folder=$build/node/wacz
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/conformance/npm.bash
+. "$here/npm.bash"
 
-skip()
-{
-    echo "1..1"
-    echo "ok 1 - wabac plays a WACZ file # SKIP $1"
-    exit 0
-}
-
-[ -x "$build/tests/site_server" ] || skip "the site server is not built"
-for tool in node npm; do
-    command -v $tool >/dev/null || skip "$tool is not installed"
-done
-if ! cmp -s "$here/package-lock.json" "$node_folder/installed"; then
-    mkdir -p "$node_folder" && cp "$here"/package*.json "$node_folder" || exit 1
-    npm ci --prefix "$node_folder" --ignore-scripts --no-audit --no-fund --fetch-retries=0 --fetch-timeout=20000 \
-        >"$node_folder/log" 2>&1 </dev/null || skip "npm cannot install wabac"
-    cp "$node_folder/package-lock.json" "$node_folder/installed"
-fi
+[ -x "$build/tests/site_server" ] || npm_skip "wabac plays a WACZ file" "the site server is not built"
+npm_install "wabac plays a WACZ file" "$here/wacz"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-cp "$here/play.mjs" "$node_folder/play.mjs"
 
 # Crawls a site, and writes the file and the bodies as they were served.
 make_wacz()
