@@ -35,7 +35,7 @@ typedef struct editor {
 
 static bool is_quoted(const editor *e, uint64_t position)
 {
-    char before = position ? e->about.text.ptr[position - 1] : 0;
+    char before = position ? e->about.text.ptr[position - 1] : '\0';
 
     return before == '"' || before == '\'';
 }

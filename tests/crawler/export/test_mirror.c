@@ -5,11 +5,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "crawler/export/export.h"
@@ -196,6 +198,38 @@ typedef struct checker {
 
 static checker *at_work; /* nftw has no context */
 
+/* Files and folders, in lower case: on many machines, no two may have the same name. */
+typedef struct names {
+    char *list[2000];
+    size_t count;
+} names;
+static names folded;
+
+static void fold(const char *path)
+{
+    char *copy = strdup(path);
+
+    assert_true(folded.count < sizeof folded.list / sizeof folded.list[0]);
+    for (char *c = copy; *c; c++)
+        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
+    folded.list[folded.count++] = copy;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void check_folded(void)
+{
+    qsort(folded.list, folded.count, sizeof folded.list[0], by_text);
+    for (size_t i = 1; i < folded.count; i++)
+        check(strcmp(folded.list[i - 1], folded.list[i]) != 0, "two names are %s", folded.list[i]);
+    for (size_t i = 0; i < folded.count; i++)
+        free(folded.list[i]);
+    folded.count = 0;
+}
+
 static void check_page(checker *c, const char *path, const char *text, site_page *page)
 {
     char value[PATH_ROOM], to[PATH_ROOM];
@@ -239,6 +273,7 @@ static void check_page(checker *c, const char *path, const char *text, site_page
 static int visit(const char *path, const struct stat *about, int flag, struct FTW *where)
 {
     (void)about, (void)where;
+    fold(path);
     if (flag != FTW_F || strstr(path, "/.vidi-"))
         return 0;
     char *text = load(path);
@@ -270,6 +305,7 @@ static checker check_mirror(town *here)
         check(c.files_of[i] == stored, "%s has %u files", page->url, c.files_of[i]);
     }
     assert_int_equal(c.files, here->result.pages);
+    check_folded();
     free(c.met);
     free(c.files_of);
     return c;
@@ -428,6 +464,22 @@ static void folders_of_others_are_refused(void **state)
     end(&other);
 }
 
+static size_t whole_files;
+
+/* Every page ends with its signature. */
+static int check_whole(const char *path, const struct stat *about, int flag, struct FTW *where)
+{
+    (void)about, (void)where;
+    if (flag != FTW_F || strstr(path, "/.vidi-"))
+        return 0;
+    char *text = load(path);
+    size_t length = text ? strlen(text) : 0;
+    check(length > 3 && strcmp(text + length - 3, "-->") == 0, "%s is not whole", path);
+    free(text);
+    whole_files++;
+    return 0;
+}
+
 static void links_in_the_folder_are_never_followed(void **state)
 {
     town here;
@@ -484,6 +536,34 @@ static void damaged_pages_are_counted_and_left_out(void **state)
     end(&here);
 }
 
+/* Wherever a process is killed, the next one finds whole files, and ends with the same mirror. */
+static void a_process_that_is_killed_leaves_whole_files(void **state)
+{
+    world_web web = {.hosts = 1, .pages = 150, .seed = 6, .body = 20000};
+    town here = {.web = site_open(1)};
+
+    (void)state;
+    world_web_make(here.web, &web);
+    crawl_it(&here, web.made, 1);
+    for (int round = 0; round < 12; round++) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(extract(&here, here.mirror, false) == VIDI_OK ? 0 : 1);
+        usleep((useconds_t)(1000 + 3000 * round));
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        whole_files = 0;
+        if (access(here.mirror, F_OK) == 0)
+            assert_int_equal(nftw(here.mirror, check_whole, 16, FTW_PHYS), 0);
+    }
+    check(extract(&here, here.mirror, false) == VIDI_OK, "%s", here.why);
+    whole_files = 0;
+    assert_int_equal(nftw(here.mirror, check_whole, 16, FTW_PHYS), 0);
+    assert_int_equal(whole_files, here.result.pages);
+    free(web.made);
+    end(&here);
+}
+
 /* What a later visit leaves: the newest row of the page has a record without a body, and says which row has it. */
 static void a_page_that_has_not_changed_has_the_body_of_an_earlier_visit(void **state)
 {
@@ -529,6 +609,7 @@ int main(void)
         cmocka_unit_test(folders_of_others_are_refused),
         cmocka_unit_test(links_in_the_folder_are_never_followed),
         cmocka_unit_test(damaged_pages_are_counted_and_left_out),
+        cmocka_unit_test(a_process_that_is_killed_leaves_whole_files),
         cmocka_unit_test(a_page_that_has_not_changed_has_the_body_of_an_earlier_visit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
