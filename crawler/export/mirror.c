@@ -195,7 +195,7 @@ static int name_page(mirror *self, sqlite3_stmt *row)
     if (!error)
         error = take_name(self);
     if (error)
-        return error;
+        return error == VIDI_EMEMORY ? no_memory(self) : error;
     sql_bind(self->statements[ADD],
              SQL_VALUES(SQL_NUMBER(sql_number(row, 0)), SQL_NUMBER(key), SQL_TEXT(bytes_str(&self->path)),
                         redirect.ptr ? SQL_NUMBER(next) : SQL_NULL, SQL_NUMBER(sql_number(row, 6))));
@@ -252,7 +252,7 @@ static int put_relative(mirror *self, const char *own, bytes *to)
     size_t common = 0;
     int error = VIDI_OK;
 
-    for (size_t i = 0; own[i] && i < target.len && own[i] == target.ptr[i]; i++)
+    for (size_t i = 0; i < target.len && own[i] && own[i] == target.ptr[i]; i++)
         if (own[i] == '/')
             common = i + 1;
     for (const char *slash = strchr(own + common, '/'); slash && !error; slash = strchr(slash + 1, '/'))
@@ -327,7 +327,7 @@ static int make_content(mirror *self, sqlite3_stmt *row, vidi_str *content)
     if (sqlite3_column_type(row, 1) != SQLITE_NULL) {
         int result = find_file(self, sql_number(row, 1));
         if (result == 1)
-            result = make_redirect(self) ? VIDI_EMEMORY : 1;
+            result = make_redirect(self) == VIDI_OK ? 1 : VIDI_EMEMORY;
         self->source.result->redirects += result == 1;
         *content = bytes_str(&self->content);
         return result;

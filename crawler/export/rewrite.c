@@ -35,9 +35,7 @@ typedef struct editor {
 
 static bool is_quoted(const editor *e, uint64_t position)
 {
-    char before = position ? e->about.text.ptr[position - 1] : '\0';
-
-    return before == '"' || before == '\'';
+    return position > 0 && (e->about.text.ptr[position - 1] == '"' || e->about.text.ptr[position - 1] == '\'');
 }
 
 /* Appends a value as an attribute has it. */
@@ -96,14 +94,15 @@ static int begin_attribute(editor *e, const html_link *link)
 }
 
 /*
- * False if the URL cannot be replaced where it stands: it was made of escapes, is in a page within the page, or is empty,
- * so that there may be no quotes around it; then it leads to the page itself.
+ * False if the URL cannot be replaced where it stands: it is not in an attribute, was made of escapes, is in a page within
+ * the page, or is empty, so that there may be no quotes around it; then it leads to the page itself.
  */
 static bool can_change(const html_link *link)
 {
     uintptr_t whole = (uintptr_t)link->whole.ptr, value = (uintptr_t)link->value.ptr;
 
-    return link->length > 0 && link->end > 0 && value >= whole && value + link->value.len <= whole + link->whole.len;
+    return link->attribute[0] && link->length > 0 && link->end > 0 && value >= whole &&
+           value + link->value.len <= whole + link->whole.len;
 }
 
 static int take_link(void *context, const html_link *link)

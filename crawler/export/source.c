@@ -19,14 +19,17 @@ int export_fail(const export_source *source, int error, const char *format, ...)
     va_start(values, format);
     vsnprintf(source->why, EXPORT_WHY, format, values);
     va_end(values);
+    if (!source->why[0]) /* another part has not said why */
+        snprintf(source->why, EXPORT_WHY, "%s", vidi_strerror(error));
     return error;
 }
 
 int export_check(const export_source *source, int error)
 {
+    bool is_memory = error == VIDI_EMEMORY || !sqlite3_errcode(source->sqlite);
+
     if (error)
-        export_fail(source, error, "%s",
-                    sqlite3_errcode(source->sqlite) ? sql_message(source->sqlite) : vidi_strerror(error));
+        export_fail(source, error, "%s", is_memory ? vidi_strerror(error) : sql_message(source->sqlite));
     return error;
 }
 

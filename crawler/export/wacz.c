@@ -93,6 +93,14 @@ static void read_hash(wacz *self)
         at += snprintf(self->hash + at, sizeof self->hash - (size_t)at, "%02x", digest[i]);
 }
 
+/* Writes the sentence about an error in writing, if there was one. */
+static int check_written(const wacz *self, int error)
+{
+    if (error == VIDI_EIO || error == VIDI_ELIMIT)
+        return export_fail(&self->source, error, "cannot write %s: %s", self->source.options->to, strerror(errno));
+    return error ? export_fail(&self->source, error, "%s", vidi_strerror(error)) : VIDI_OK;
+}
+
 static int end_entry(wacz *self)
 {
     if (!self->error)
@@ -100,10 +108,7 @@ static int end_entry(wacz *self)
     if (!self->error)
         read_hash(self);
     self->source.result->bytes += self->length;
-    if (self->error == VIDI_EIO || self->error == VIDI_ELIMIT)
-        return export_fail(&self->source, self->error, "cannot write %s: %s", self->source.options->to,
-                           strerror(errno));
-    return self->error ? export_fail(&self->source, self->error, "%s", vidi_strerror(self->error)) : VIDI_OK;
+    return check_written(self, self->error);
 }
 
 /* Ends an entry that datapackage.json lists. */
@@ -362,9 +367,9 @@ static int write_all(wacz *self, int fd)
     if (!error)
         error = write_package(self);
     if (!error)
-        self->error = error = zip_finish(self->zip);
-    if (self->error || (!error && TEMP_FAILURE_RETRY(fsync(fd)) != 0))
-        error = export_fail(&self->source, VIDI_EIO, "cannot write %s: %s", self->source.options->to, strerror(errno));
+        error = check_written(self, zip_finish(self->zip));
+    if (!error && TEMP_FAILURE_RETRY(fsync(fd)) != 0)
+        error = check_written(self, VIDI_EIO);
     return error;
 }
 
