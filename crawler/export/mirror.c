@@ -1,8 +1,9 @@
 /*
  * A mirror to browse: see export.h.
  *
- * First, every stored page gets the name of a file, in the order in which pages were found. Then the files are written one by one. What is known about names is in
- * temporary tables of the database, so that memory does not grow with the crawl.
+ * First, every stored page gets the name of a file, in the order in which pages were found. Then the files are written
+ * one by one. What is known about names is in temporary tables of the database, so that memory does not grow with the
+ * crawl.
  *
  *   mirror   id, key of the canonical URL, path of the file; of a redirect, the key of where it leads
  *   taken    paths in lower case: some file systems do not know the difference

@@ -2,7 +2,8 @@
  * The folder that a mirror is written to. Nothing outside it is touched, whatever links others have put into it, and no
  * file is ever there in part.
  *
- * The file .vidi-mirror in it says which crawl it belongs to. A folder that has other files and no such file is refused.
+ * The file .vidi-mirror in it says which crawl it belongs to. A folder that has other files and no such file is
+ * refused.
  */
 #ifndef VIDI_CRAWLER_EXPORT_MIRROR_FOLDER_H
 #define VIDI_CRAWLER_EXPORT_MIRROR_FOLDER_H

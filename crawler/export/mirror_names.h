@@ -1,6 +1,6 @@
 /*
- * Names of files for URLs: such as every file system takes, and such that a browser that has only the name knows what is
- * in the file. Nothing here looks at other names: mirror.c keeps names apart that come out the same.
+ * Names of files for URLs, which every file system takes, and from which a browser knows what is in the file. Nothing
+ * here looks at other names: mirror.c keeps names apart that come out the same.
  *
  *   https://example.org/               example.org/index.html
  *   https://example.org:8080/a/b?c=1   example.org+8080/a/b@c=1.html    if it is HTML

@@ -94,8 +94,8 @@ static int begin_attribute(editor *e, const html_link *link)
 }
 
 /*
- * False if the URL cannot be replaced where it stands: it is not in an attribute, was made of escapes, is in a page within
- * the page, or is empty, so that there may be no quotes around it; then it leads to the page itself.
+ * False if the URL cannot be replaced where it stands: it is not in an attribute, was made of escapes, is in a page
+ * within the page, or is empty, so that there may be no quotes around it; then it leads to the page itself.
  */
 static bool can_change(const html_link *link)
 {
