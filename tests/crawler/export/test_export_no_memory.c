@@ -1,6 +1,6 @@
 /*
- * When memory runs out during an export, it ends with an error and a sentence, and what is on disk is whole. Allocations
- * fail one after the other, with growing gaps; those of SQLite do not fail.
+ * When memory runs out during an export, it ends with an error and a sentence, and what is on disk is whole.
+ * Allocations fail one after the other, with growing gaps; those of SQLite do not fail.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * A mirror of a test site, checked against the truth: the checker follows every link on disk. Each page says its own URL
- * in a comment, so the checker knows which page a file has without knowing how files are named.
+ * A mirror of a test site, checked against the truth: the checker follows every link on disk. Each page says its own
+ * URL in a comment, so the checker knows which page a file has without knowing how files are named.
  */
 #include <dirent.h>
 #include <fcntl.h>
