@@ -196,7 +196,7 @@ static const cli_option options_table[] = {
      "one the page is read as windows-1252. Labels are those of the Encoding Standard.",
      0},
     {"resources", 0, CLI_FLAG, FIELD(resources), NULL, "Print images, scripts, media and other parts of the page, too",
-     NULL, 0},
+     "They include what <style> elements and style attributes load with url() and @import.", 0},
     {"skip-nofollow", 0, CLI_FLAG, FIELD(skip_nofollow), NULL, "Leave out links that the page asks not to follow",
      "Those with rel=nofollow, ugc or sponsored, and all links of a page with <meta name=robots content=nofollow>.", 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print a JSON object for each link",

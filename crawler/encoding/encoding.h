@@ -57,6 +57,9 @@ typedef struct encoding_text {
 /* The encoding with that label, or NULL. Spaces around it and the case of letters do not matter. */
 const text_encoding *encoding_find(vidi_str label);
 
+/* The encoding that a byte order mark names, or NULL; *mark is the length of the mark. */
+const text_encoding *encoding_by_mark(vidi_str bytes, size_t *mark);
+
 /* Decodes a page that has no byte order mark. VIDI_OK, VIDI_EMEMORY, or VIDI_ELIMIT for 1 GiB and more. */
 int encoding_decode(const text_encoding *encoding, vidi_str bytes, encoding_text *decoded);
 void encoding_text_free(encoding_text *decoded);

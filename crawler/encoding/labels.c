@@ -103,3 +103,19 @@ const text_encoding *encoding_find(vidi_str label)
             return &encodings[i];
     return NULL;
 }
+
+const text_encoding *encoding_by_mark(vidi_str bytes, size_t *bom)
+{
+    static const struct {
+        const char *mark, *label;
+    } marks[] = {{"\xEF\xBB\xBF", "utf-8"}, {"\xFE\xFF", "utf-16be"}, {"\xFF\xFE", "utf-16le"}};
+
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        size_t n = strlen(marks[i].mark);
+        if (bytes.len >= n && memcmp(bytes.ptr, marks[i].mark, n) == 0) {
+            *bom = n;
+            return encoding_find((vidi_str){marks[i].label, strlen(marks[i].label)});
+        }
+    }
+    return NULL;
+}

@@ -1,8 +1,8 @@
 /*
  * What a response yields: see harvest.h.
  *
- *   head -> type, X-Robots-Tag, redirect
- *   body -> digest; unpacked -> page or sitemap -> robots meta, links -> scope -> wanted
+ *   head -> type, X-Robots-Tag, redirect; Link and Refresh -> scope -> wanted
+ *   body -> digest; unpacked -> page, style sheet or sitemap -> robots meta, links -> scope -> wanted
  *   nothing forbids it -> records for the archive
  */
 #include "crawler/harvest/harvest.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "crawler/harvest/harvest_content.h"
+#include "crawler/harvest/harvest_headers.h"
 #include "crawler/http/http.h"
-#include "vidi/url.h"
 
 const char *harvest_skip_name(harvest_skip skip)
 {
@@ -29,52 +29,14 @@ typedef struct reading {
     uint32_t robots;        /* html_robots */
 } reading;
 
-/* ---- redirects ---- */
-
 static bool is_redirect(int status)
 {
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-/* Makes a reference absolute, in `to`. VIDI_OK, VIDI_INVALID or VIDI_EMEMORY. */
-static int resolve(vidi_str base, vidi_str reference, bytes *to)
+static bool is_fine(int status)
 {
-    size_t len = 0;
-    int result = vidi_url_resolve(base, reference, NULL, &len);
-
-    while (result == VIDI_ELIMIT) {
-        if (bytes_reserve(to, len) != VIDI_OK)
-            return VIDI_EMEMORY;
-        len = to->room;
-        result = vidi_url_resolve(base, reference, to->ptr, &len);
-    }
-    to->len = result == VIDI_OK ? len : 0;
-    return result == VIDI_OK || result == VIDI_EMEMORY ? result : VIDI_INVALID;
-}
-
-static bool is_ascii(char c)
-{
-    return !(c & 0x80);
-}
-
-static int read_redirect(reading *r)
-{
-    vidi_str location = http_value(r->head, "location");
-    bytes reference = {0}, url = {0};
-
-    if (!is_redirect(r->response->status) || location.len == 0)
-        return VIDI_OK;
-    /* Percent-encodes bytes outside of ASCII as they are, as browsers do: servers send what they have. */
-    int result = bytes_append_percent(&reference, location.ptr, location.len, is_ascii);
-    if (result == VIDI_OK)
-        result = resolve(r->collector.from->url, bytes_str(&reference), &url);
-    if (result == VIDI_OK)
-        result = harvest_collect_redirect(&r->collector, bytes_str(&url));
-    else if (result == VIDI_INVALID)
-        r->collector.into->skipped[HARVEST_BAD]++;
-    bytes_free(&reference);
-    bytes_free(&url);
-    return result == VIDI_EMEMORY ? result : VIDI_OK;
+    return status >= 200 && status < 300;
 }
 
 /* ---- content ---- */
@@ -82,12 +44,14 @@ static int read_redirect(reading *r)
 static int read_by_content(reading *r, harvest_content what, vidi_str content)
 {
     harvest_collector *c = &r->collector;
-    bool fine = r->response->status >= 200 && r->response->status < 300;
+    bool fine = is_fine(r->response->status);
 
     if (what == HARVEST_UNDECIDED)
         what = harvest_content_by_bytes(content, c->from->kind);
     if (what == HARVEST_HTML)
         return harvest_html(c, content, r->charset, fine, &r->robots);
+    if (fine && what == HARVEST_CSS)
+        return harvest_css(c, content, r->charset);
     if (fine && (what == HARVEST_SITEMAP || what == HARVEST_XML))
         return harvest_sitemap(c, content, what == HARVEST_SITEMAP);
     return VIDI_OK;
@@ -110,7 +74,7 @@ static int read_content(reading *r)
     harvest_content what = harvest_content_by_type(into->type, r->collector.from->kind);
     bytes unpacked = {0};
 
-    if (content.len == 0 || what == HARVEST_NOTHING)
+    if (content.len == 0 || what == HARVEST_NOTHING || (what == HARVEST_CSS && !r->collector.rules->resources))
         return VIDI_OK;
     http_unpacked outcome = http_unpack(r->head, content, r->collector.rules->max_unpacked, &unpacked);
     if (outcome == HTTP_NO_MEMORY)
@@ -155,6 +119,12 @@ static bool was_asked_for_head(const fetch_response *response)
     return response->sent.len >= 5 && memcmp(response->sent.ptr, "HEAD ", 5) == 0;
 }
 
+/* Of a sitemap, only what it lists counts; of a link that is only checked, nothing. */
+static bool has_page_links(frontier_kind kind)
+{
+    return kind != FRONTIER_OUTSIDE && kind != FRONTIER_SITEMAP;
+}
+
 static int read_response(reading *r)
 {
     harvest *into = r->collector.into;
@@ -169,10 +139,12 @@ static int read_response(reading *r)
     r->collector.nofollow = r->robots & HTML_ROBOTS_NOFOLLOW;
     if (!was_asked_for_head(r->response))
         error = archive_digest(bytes_str(&r->response->body), into->digest);
-    if (!error)
-        error = read_redirect(r);
+    if (!error && is_redirect(r->response->status))
+        error = harvest_location(&r->collector, r->head);
     if (!error)
         error = read_content(r);
+    if (!error && is_fine(r->response->status) && has_page_links(r->collector.from->kind))
+        error = harvest_header_links(&r->collector, r->head);
     into->may_store = r->collector.from->kind != FRONTIER_OUTSIDE && !(r->robots & HTML_ROBOTS_NOARCHIVE);
     return error;
 }

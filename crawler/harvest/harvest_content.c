@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "common/ascii.h"
+#include "crawler/css/css.h"
 #include "crawler/harvest/harvest.h"
 #include "crawler/sitemap/sitemap.h"
 #include "vidi/url.h"
@@ -41,6 +42,8 @@ harvest_content harvest_content_by_type(const char *type, frontier_kind kind)
         return HARVEST_SITEMAP;
     if (is_one_of(type, html))
         return HARVEST_HTML;
+    if (strcmp(type, "text/css") == 0)
+        return HARVEST_CSS;
     if (!strchr(type, '/') || is_one_of(type, unknown))
         return HARVEST_UNDECIDED;
     if (kind == FRONTIER_SEED && (is_one_of(type, xml) || ends_with(type, "+xml")))
@@ -148,6 +151,33 @@ int harvest_html(harvest_collector *c, vidi_str content, vidi_str charset, bool 
         error = html_page_links(page, groups, take_link, &walk);
     }
     html_page_close(page);
+    return error == HARVEST_ENOUGH ? VIDI_OK : error;
+}
+
+/* ---- style sheets ---- */
+
+/* Of the URLs, queries are in UTF-8, whatever the sheet's encoding is. */
+static int take_css_link(void *context, const css_link *link)
+{
+    harvest_collector *c = context;
+    harvest_found found = {.kind = FRONTIER_PAGE};
+    int result = harvest_resolve(c, link->value, &found.url);
+
+    return result == VIDI_EMEMORY ? result : harvest_collect(c, &found);
+}
+
+int harvest_css(harvest_collector *c, vidi_str content, vidi_str charset)
+{
+    encoding_text text = {.owned = NULL};
+    int error = css_decode(content, charset, &text);
+
+    if (error == VIDI_ELIMIT) {
+        harvest_tell_problem(c->into, "it is too large to be read as a style sheet");
+        return VIDI_OK;
+    }
+    if (!error)
+        error = css_links(text.bytes, take_css_link, c);
+    encoding_text_free(&text);
     return error == HARVEST_ENOUGH ? VIDI_OK : error;
 }
 

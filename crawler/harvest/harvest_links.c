@@ -12,6 +12,7 @@
 
 #include "crawler/base/list.h"
 #include "crawler/base/web_url.h"
+#include "vidi/url.h"
 
 enum { WANTED = -1 };
 
@@ -51,6 +52,23 @@ static int clean(harvest_collector *c, vidi_str *url)
         error = bytes_append(&c->scratch, at + 1, (size_t)(end - at - 1));
     *url = bytes_str(&c->scratch);
     return error;
+}
+
+int harvest_resolve(harvest_collector *c, vidi_str reference, vidi_str *url)
+{
+    bytes *to = &c->resolved;
+    size_t len = to->room;
+    int result = vidi_url_resolve(c->from->url, reference, to->ptr, &len);
+
+    to->len = 0;
+    while (result == VIDI_ELIMIT && len > to->room) {
+        if (bytes_reserve(to, len) != VIDI_OK)
+            return VIDI_EMEMORY;
+        len = to->room;
+        result = vidi_url_resolve(c->from->url, reference, to->ptr, &len);
+    }
+    *url = result == VIDI_OK ? (vidi_str){to->ptr, len} : (vidi_str){NULL, 0};
+    return result == VIDI_OK || result == VIDI_EMEMORY ? result : VIDI_INVALID;
 }
 
 /* ---- deciding ---- */
@@ -265,4 +283,5 @@ void harvest_finish(harvest_collector *c)
 void harvest_collector_free(harvest_collector *c)
 {
     bytes_free(&c->scratch);
+    bytes_free(&c->resolved);
 }

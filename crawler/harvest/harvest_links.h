@@ -26,7 +26,7 @@ typedef struct harvest_collector {
     bool nofollow; /* the response asks not to follow its links */
     size_t taken;  /* bytes that the links so far would take, wanted or not */
     size_t texts;  /* so far */
-    bytes scratch;
+    bytes scratch, resolved;
     harvest_place recent[HARVEST_RECENT]; /* links that were kept lately, by hash: to keep each once, if that is easy */
 } harvest_collector;
 
@@ -38,6 +38,12 @@ typedef struct harvest_found {
     const html_page *page; /* where its text stands; NULL: it has none */
     const html_link *link;
 } harvest_found;
+
+/*
+ * Makes a reference absolute, relative to the URL of the response. VIDI_OK, VIDI_INVALID or VIDI_EMEMORY; *url is valid
+ * until the next call, and ptr NULL if it is not a URL.
+ */
+int harvest_resolve(harvest_collector *c, vidi_str reference, vidi_str *url);
 
 /* VIDI_OK, VIDI_EMEMORY, or HARVEST_ENOUGH if no more links should be collected. */
 enum { HARVEST_ENOUGH = 1 };

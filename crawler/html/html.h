@@ -4,7 +4,8 @@
  * Links are taken from tags (tokenizer.h); no tree is built. So links come in the order of the source, and badly nested
  * elements are not copied as the standard's tree copies them. The reader keeps track of where a tag stands (context.h):
  * a `template` has no links, SVG and MathML have rules of their own, and text in a script is not a tag. Scripts are not
- * run, so links in `noscript` count.
+ * run, so links in `noscript` count. URLs in `style` elements and attributes are resources (css.h). A `srcdoc` is read as
+ * a page of its own, relative to this one, but a `srcdoc` in it is not.
  *
  * Functions that return int return VIDI_OK or a negative code: VIDI_EMEMORY, or VIDI_ELIMIT for pages of 1 GiB and
  * more. One thread at a time may use a page. Time and memory are linear in the page's length. URLs of relative links
@@ -54,13 +55,14 @@ typedef struct html_link {
     uint64_t position; /* of the attribute's value, in bytes of the page as UTF-8: html_page_info.text */
     uint32_t group;    /* html_group, one of them */
     uint32_t flags;    /* html_rel */
+    /* `element` is empty for a `style` attribute of an element without links, `attribute` for the text of `style` */
     const char *element, *attribute;
-    vidi_str value; /* what the attribute says: of srcset and meta refresh, the URL in it */
+    vidi_str value; /* what the attribute says: of srcset, meta refresh, CSS and srcdoc, the URL in it */
     vidi_str rel;
     vidi_str url; /* absolute; ptr NULL if the value is not a URL, or is relative and no base is known */
-    uint64_t end; /* after the tag, in the same bytes as the position */
+    uint64_t end; /* after the tag, in the same bytes as the position; 0: the link stands in a srcdoc */
     /* For rewriting: the length of the attribute's value as the page has it, and all of it decoded; `value` points
-     * into `whole`. */
+     * into `whole`. Of CSS and srcdoc, `whole` has ptr NULL. */
     uint64_t length;
     vidi_str whole;
 } html_link;
@@ -103,6 +105,9 @@ size_t html_link_text(const html_page *page, const html_link *link, char *to, si
 
 /* The page's title, in the same form as the text of a link, of the first `title` that is not part of SVG. */
 size_t html_page_title(const html_page *page, char *to, size_t room);
+
+/* The URL in the value of a meta refresh or a header Refresh, "5; url=page.html". False if there is none. */
+bool html_refresh_url(vidi_str value, vidi_str *url);
 
 /* The label in a header Content-Type, "text/html; charset=utf-8"; ptr NULL: there is none. */
 vidi_str html_header_charset(vidi_str content_type);

@@ -97,7 +97,8 @@ size_t html_link_text(const html_page *page, const html_link *link, char *to, si
     html_token token;
     html_context context = {.depth = 0};
 
-    if (strcmp(link->element, "a") != 0 || html_tokenizer_open(&t, scanned(page, link->end)) != VIDI_OK)
+    if (strcmp(link->element, "a") != 0 || link->end == 0 ||
+        html_tokenizer_open(&t, scanned(page, link->end)) != VIDI_OK)
         return 0;
     while (!w.full && html_tokenizer_next(&t, &token) == VIDI_OK && token.type != HTML_END &&
            write_token(&w, &t, &context, &token))

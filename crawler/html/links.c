@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "crawler/css/css.h"
 #include "crawler/html/page.h"
 #include "vidi/url.h"
 
@@ -97,6 +98,40 @@ static int tell_srcset(teller *t, vidi_str value)
     return result;
 }
 
+static int tell_css_link(void *context, const css_link *link)
+{
+    return tell(context, link->value);
+}
+
+/* A link of the page in a srcdoc: its place is that of the srcdoc. */
+static int tell_inner_link(void *context, const html_link *link)
+{
+    teller *t = context;
+    html_link inner = *link;
+
+    inner.position = t->link.position;
+    inner.end = 0;
+    inner.whole = (vidi_str){NULL, 0};
+    return t->visitor(t->context, &inner);
+}
+
+/* The HTML Standard says that it is UTF-8, and that its base is this page's. */
+static int tell_srcdoc(teller *t, uint32_t groups, vidi_str value)
+{
+    html_options options = {.url = t->page->base, .encoding = {"utf-8", 5}};
+    html_page *inner;
+
+    if (t->page->is_srcdoc)
+        return VIDI_OK;
+    int result = html_page_open(&inner, value, &options);
+    if (result == VIDI_OK) {
+        inner->is_srcdoc = true;
+        result = html_page_links(inner, groups, tell_inner_link, t);
+    }
+    html_page_close(inner);
+    return result;
+}
+
 static bool is_blank(vidi_str value)
 {
     for (size_t i = 0; i < value.len; i++)
@@ -105,11 +140,11 @@ static bool is_blank(vidi_str value)
     return true;
 }
 
-static int tell_record(teller *t, const html_record *record)
+static int tell_record(teller *t, uint32_t groups, const html_record *record)
 {
     html_page *page = t->page;
     vidi_str value;
-    int result = html_page_decode(page, HTML_ATTRIBUTE, record->value, &page->value, &value);
+    int result = html_page_decode(page, (enum html_content)record->content, record->value, &page->value, &value);
 
     if (result == VIDI_OK)
         result = html_page_decode(page, HTML_ATTRIBUTE, record->rel, &page->rel, &t->link.rel);
@@ -117,7 +152,7 @@ static int tell_record(teller *t, const html_record *record)
         return result;
     t->link.position = record->value.at;
     t->link.length = record->value.len;
-    t->link.whole = value;
+    t->link.whole = record->shape == HTML_CSS ? (vidi_str){NULL, 0} : value;
     t->link.end = record->end;
     t->link.group = record->group;
     t->link.flags = record->flags;
@@ -128,6 +163,10 @@ static int tell_record(teller *t, const html_record *record)
         return tell_srcset(t, value);
     case HTML_REFRESH:
         return html_refresh_url(value, &value) ? tell(t, value) : VIDI_OK;
+    case HTML_CSS:
+        return css_links(value, tell_css_link, t);
+    case HTML_SRCDOC:
+        return tell_srcdoc(t, groups, value);
     case HTML_URL_UNLESS_EMPTY:
         return is_blank(value) ? VIDI_OK : tell(t, value);
     default:
@@ -142,6 +181,6 @@ int html_page_links(html_page *page, uint32_t groups, html_link_visitor visitor,
 
     for (size_t i = 0; i < page->count && result == VIDI_OK; i++)
         if (page->records[i].group & groups)
-            result = tell_record(&t, &page->records[i]);
+            result = tell_record(&t, groups, &page->records[i]);
     return result;
 }

@@ -12,7 +12,7 @@ typedef struct link_attribute {
     uint8_t attribute, group, shape;
 } link_attribute;
 
-enum { LISTED = 3 };
+enum { LISTED = 3, ALL_GROUPS = HTML_LINKS | HTML_RESOURCES | HTML_FORMS };
 
 #define LINK(attribute, group, shape)                                                                                  \
     {                                                                                                                  \
@@ -24,7 +24,7 @@ static const link_attribute html_links[HTML_ELEMENT_COUNT][LISTED] = {
     [HTML_ELEMENT_AREA] = {LINK(HREF, LINKS, URL)},
     [HTML_ELEMENT_LINK] = {LINK(HREF, LINKS, URL_UNLESS_EMPTY), LINK(IMAGESRCSET, RESOURCES, SRCSET)},
     [HTML_ELEMENT_FRAME] = {LINK(SRC, LINKS, URL_UNLESS_EMPTY)},
-    [HTML_ELEMENT_IFRAME] = {LINK(SRC, LINKS, URL_UNLESS_EMPTY)},
+    [HTML_ELEMENT_IFRAME] = {LINK(SRC, LINKS, URL_UNLESS_EMPTY), {HTML_ATTRIBUTE_SRCDOC, ALL_GROUPS, HTML_SRCDOC}},
     [HTML_ELEMENT_IMG] = {LINK(SRC, RESOURCES, URL_UNLESS_EMPTY), LINK(SRCSET, RESOURCES, SRCSET)},
     [HTML_ELEMENT_SOURCE] = {LINK(SRC, RESOURCES, URL_UNLESS_EMPTY), LINK(SRCSET, RESOURCES, SRCSET)},
     [HTML_ELEMENT_SCRIPT] = {LINK(SRC, RESOURCES, URL_UNLESS_EMPTY)},
@@ -63,6 +63,7 @@ typedef struct reader {
     html_token token;
     html_piece attributes[HTML_ATTRIBUTE_COUNT]; /* of the tag: the first of each name */
     bool has[HTML_ATTRIBUTE_COUNT];
+    bool in_style; /* the last tag was one of a `style` element whose text is CSS */
 } reader;
 
 int html_room_take(html_room *room, size_t size)
@@ -136,29 +137,86 @@ static int flags_of(reader *r, enum html_element element, uint16_t *flags)
     return result;
 }
 
-static int note(reader *r, enum html_element element, const link_attribute *link)
+/* Room for one more record; NULL: no memory. */
+static html_record *next_record(html_page *page)
 {
-    html_page *page = r->page;
-
     if (page->count == page->room) {
         size_t room = page->room ? 2 * page->room : 64;
         html_record *records = realloc(page->records, room * sizeof *records); /* fewer than bytes of the page */
         if (!records)
-            return VIDI_EMEMORY;
+            return NULL;
         page->records = records;
         page->room = room;
     }
-    html_record *record = &page->records[page->count];
+    return &page->records[page->count];
+}
+
+static int note(reader *r, enum html_element element, const link_attribute *link)
+{
+    html_page *page = r->page;
+    html_record *record = next_record(page);
+
+    if (!record)
+        return VIDI_EMEMORY;
     *record = (html_record){.value = r->attributes[link->attribute],
                             .end = r->tokenizer.at,
                             .element = (uint8_t)element,
                             .attribute = link->attribute,
                             .group = link->group,
-                            .shape = link->shape};
+                            .shape = link->shape,
+                            .content = HTML_ATTRIBUTE};
     if (r->has[HTML_ATTRIBUTE_REL])
         record->rel = r->attributes[HTML_ATTRIBUTE_REL];
     int result = flags_of(r, element, &record->flags);
     page->count += result == VIDI_OK;
+    return result;
+}
+
+static int note_css(reader *r, enum html_element element, enum html_attribute_name attribute, html_piece css,
+                    enum html_content content)
+{
+    vidi_str raw = html_piece_raw(&r->tokenizer, css);
+
+    /* No URL is written without one of these; a character reference may stand for one. */
+    if (!raw.len || !(memchr(raw.ptr, '(', raw.len) || memchr(raw.ptr, '&', raw.len) || memchr(raw.ptr, '@', raw.len)))
+        return VIDI_OK;
+    html_record *record = next_record(r->page);
+    if (!record)
+        return VIDI_EMEMORY;
+    *record = (html_record){.value = css,
+                            .end = r->tokenizer.at,
+                            .element = (uint8_t)element,
+                            .attribute = (uint8_t)attribute,
+                            .group = HTML_RESOURCES,
+                            .shape = HTML_CSS,
+                            .content = (uint8_t)content};
+    r->page->count++;
+    return VIDI_OK;
+}
+
+/* Every element may have one, so this looks at all attributes of all tags, and only at these. */
+static int note_style_attribute(reader *r, enum html_element element)
+{
+    for (size_t i = 0; i < r->token.attribute_count; i++) {
+        const html_attribute *attribute = &r->token.attributes[i];
+        vidi_str name = html_piece_raw(&r->tokenizer, attribute->name);
+        if (ASCII_IS(name, "style"))
+            return note_css(r, element, HTML_ATTRIBUTE_STYLE, attribute->value, HTML_ATTRIBUTE);
+    }
+    return VIDI_OK;
+}
+
+/* Text of a `style` element follows: it is CSS unless its type says otherwise. */
+static int begin_style(reader *r)
+{
+    vidi_str type;
+
+    sort_attributes(r);
+    r->in_style = true;
+    if (!r->has[HTML_ATTRIBUTE_TYPE])
+        return VIDI_OK;
+    int result = decode_attribute(r, HTML_ATTRIBUTE_TYPE, &type);
+    r->in_style = result == VIDI_OK && (type.len == 0 || ASCII_IS(type, "text/css"));
     return result;
 }
 
@@ -240,8 +298,14 @@ static int read_tag(reader *r)
     enum html_space space;
     int result = html_context_follow(&r->context, &r->tokenizer, &r->token, &element, &space);
 
-    if (result < 0 || r->token.type == HTML_END_TAG || element == HTML_ELEMENT_OTHER || html_context_inert(&r->context))
+    r->in_style = false;
+    if (result < 0 || r->token.type == HTML_END_TAG || html_context_inert(&r->context))
         return result;
+    result = note_style_attribute(r, element);
+    if (result < 0 || element == HTML_ELEMENT_OTHER)
+        return result;
+    if (element == HTML_ELEMENT_STYLE)
+        return begin_style(r);
     if (space == HTML_SPACE_HTML && element == HTML_ELEMENT_META)
         return read_meta(r);
     if (space == HTML_SPACE_HTML && element == HTML_ELEMENT_BASE)
@@ -262,6 +326,8 @@ static int read_tokens(reader *r)
             result = read_tag(r);
         else if (r->token.content == HTML_RCDATA && r->token.text.at == r->page->title.at)
             r->page->title = r->token.text;
+        else if (r->token.type == HTML_TEXT && r->in_style)
+            result = note_css(r, HTML_ELEMENT_STYLE, HTML_ATTRIBUTE_OTHER, r->token.text, r->token.content);
         if (result < 0)
             return result;
     }

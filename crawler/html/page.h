@@ -11,14 +11,15 @@
 #include "crawler/html/tokenizer.h"
 
 /* How an attribute contains URLs. */
-enum html_shape { HTML_URL, HTML_URL_UNLESS_EMPTY, HTML_SRCSET, HTML_REFRESH };
+enum html_shape { HTML_URL, HTML_URL_UNLESS_EMPTY, HTML_SRCSET, HTML_REFRESH, HTML_CSS, HTML_SRCDOC };
 
-/* An attribute that is a link, or contains some. */
+/* An attribute that is a link or contains some, or the text of a `style` element. */
 typedef struct html_record {
     html_piece value, rel;
     uint32_t end;               /* after the tag */
     uint8_t element, attribute; /* enum html_element, enum html_attribute_name */
     uint8_t group, shape;       /* enum html_group, enum html_shape */
+    uint8_t content;            /* enum html_content: how to decode the value */
     uint16_t flags;             /* enum html_rel */
 } html_record;
 
@@ -37,6 +38,7 @@ struct html_page {
     html_piece title, base_value;
     bool has_title, has_base;
     uint32_t robots;
+    bool is_srcdoc;                       /* of another page: a srcdoc in it is not read */
     vidi_str base;                        /* points to base_room; ptr NULL: unknown */
     html_room base_room, value, rel, url; /* of the link that is being reported */
     html_room query;                      /* its value with the query in the page's encoding */
@@ -56,9 +58,6 @@ int html_page_resolve(html_page *page, vidi_str base, vidi_str reference, html_r
 
 /* The next URL of a srcset, from *at on. False if there is none. */
 bool html_srcset_next(vidi_str value, size_t *at, vidi_str *url);
-
-/* The URL in a refresh, "5; url=page.html". False if there is none. */
-bool html_refresh_url(vidi_str value, vidi_str *url);
 
 /* The next word of a list, words being separated by spaces or bytes of `separators`. False if there is none. */
 bool html_next_word(vidi_str list, const char *separators, size_t *at, vidi_str *word);

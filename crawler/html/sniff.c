@@ -263,28 +263,12 @@ vidi_str html_header_charset(vidi_str content_type)
     return (vidi_str){NULL, 0};
 }
 
-static const text_encoding *by_byte_order_mark(vidi_str bytes, size_t *bom)
-{
-    static const struct {
-        const char *mark, *label;
-    } marks[] = {{"\xEF\xBB\xBF", "utf-8"}, {"\xFE\xFF", "utf-16be"}, {"\xFF\xFE", "utf-16le"}};
-
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        size_t n = strlen(marks[i].mark);
-        if (bytes.len >= n && memcmp(bytes.ptr, marks[i].mark, n) == 0) {
-            *bom = n;
-            return encoding_find((vidi_str){marks[i].label, strlen(marks[i].label)});
-        }
-    }
-    return NULL;
-}
-
 const text_encoding *html_encoding_sniff(vidi_str bytes, vidi_str option, vidi_str charset,
                                          enum html_encoding_source *source, size_t *bom)
 {
     *bom = 0;
     for (int from = HTML_FROM_BOM; from < HTML_FROM_DEFAULT; from++) {
-        const text_encoding *found = from == HTML_FROM_BOM      ? by_byte_order_mark(bytes, bom)
+        const text_encoding *found = from == HTML_FROM_BOM      ? encoding_by_mark(bytes, bom)
                                      : from == HTML_FROM_OPTION ? encoding_find(option)
                                      : from == HTML_FROM_HEADER ? encoding_find(charset)
                                                                 : html_encoding_prescan(bytes);

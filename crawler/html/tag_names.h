@@ -78,7 +78,10 @@
     X(REL, "rel")                                                                                                      \
     X(SIZE, "size")                                                                                                    \
     X(SRC, "src")                                                                                                      \
+    X(SRCDOC, "srcdoc")                                                                                                \
     X(SRCSET, "srcset")                                                                                                \
+    X(STYLE, "style")                                                                                                  \
+    X(TYPE, "type")                                                                                                    \
     X(XLINK_HREF, "xlink:href")
 
 #define HTML_ELEMENT_ENUMERATOR(id, name) HTML_ELEMENT_##id,

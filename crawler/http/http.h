@@ -44,6 +44,16 @@ int64_t http_retry_after(vidi_str value, int64_t date);
 /* Milliseconds since 1970 of a date in one of HTTP's three formats; 0 if before 1970, negative if it is not a date. */
 int64_t http_date(vidi_str text);
 
+/* A link in a field Link; its parts point into the value. */
+typedef struct http_link {
+    vidi_str url;    /* a reference, between '<' and '>' */
+    vidi_str rel;    /* words; ptr NULL: there are none */
+    bool has_anchor; /* it says which page it is a link of, and that may be another one */
+} http_link;
+
+/* Takes the next link off the value of a field Link. False if there is none. */
+bool http_next_link(vidi_str *value, http_link *link);
+
 /* What X-Robots-Tag asks of this agent: html_robots flags (crawler/html/html.h). */
 uint32_t http_robots(vidi_str head, vidi_str agent);
 

@@ -41,7 +41,10 @@ static const cli_option options_table[] = {
     {"max-time", 0, CLI_REAL, FIELD(max_time), "SECONDS", "Stop this run after this many seconds", NULL, 0},
     {"max-bytes", 0, CLI_BYTES, FIELD(max_bytes), "SIZE", "Stop after this many bytes of bodies, over all runs", NULL,
      0},
-    {"resources", 0, CLI_FLAG, FIELD(resources), NULL, "Also fetch images, scripts, styles and media", NULL, 0},
+    {"resources", 0, CLI_FLAG, FIELD(resources), NULL, "Also fetch images, scripts, styles and media",
+     "Style sheets, <style> elements and style attributes are read for what they load with url() and @import, and the "
+     "header Link for style sheets, icons and preloads.",
+     0},
     {"check", 0, CLI_FLAG, FIELD(check), NULL, "Find broken links; exit with 1 if there are any",
      "Prints each broken link with every page that contains it. Links out of scope are requested once, with HEAD and "
      "if that fails with GET, and are not followed. The statuses 401, 403 and 429, and URLs that robots.txt forbids, "

@@ -35,6 +35,81 @@ static void resources_are_links_on_request(void **state)
     end_rules(&rules);
 }
 
+static void style_sheets_are_read_on_request(void **state)
+{
+    (void)state;
+    static const char fields[] = "Content-Type: text/css\r\n";
+    vidi_str sheet =
+        text_of("@import 'i.css';a{b:url(c.png) url(//h.org/e) url(http://other.org/) url(http://[) url(\xC3\xA9)}");
+    harvest_rules rules = usual_rules(NULL);
+    frontier_url url = page_at("http://h.org/d/s.css");
+    harvest got = harvested(&rules, &url, 200, fields, sheet);
+    check_harvest(&got, "", "");
+    rules.resources = true;
+    got = harvested(&rules, &url, 200, fields, sheet);
+    assert_int_equal(got.found, 6);
+    check_harvest(&got, "http://h.org/d/i.css http://h.org/d/c.png http://h.org/e http://h.org/d/%C3%A9",
+                  "scope=1 bad=1");
+    got = harvested(&rules, &url, 404, fields, sheet);
+    check_harvest(&got, "", "");
+    got = harvested(&rules, &url, 200, "Content-Type: text/css;charset=latin1\r\n", text_of("url(\xE9)"));
+    check_harvest(&got, "http://h.org/d/%C3%A9", "");
+    got = harvested(&rules, &url, 200, "Content-Type: text/css\r\nX-Robots-Tag: nofollow\r\n", text_of("url(a)"));
+    check_harvest(&got, "", "nofollow=1");
+    url.kind = FRONTIER_OUTSIDE;
+    got = harvested(&rules, &url, 200, fields, sheet);
+    check_harvest(&got, "", "");
+    end_rules(&rules);
+}
+
+static void styles_and_srcdocs_of_a_page_are_read(void **state)
+{
+    (void)state;
+    static const char html[] =
+        "<style>url(a)</style><p style=url(b)><iframe srcdoc='<a href=c>x</a><img src=d>'></iframe>";
+    harvest_rules rules = usual_rules(NULL);
+    harvest got = harvested_page(&rules, html);
+    check_harvest(&got, "http://h.org/d/c", "");
+    rules.resources = true;
+    got = harvested_page(&rules, html);
+    check_harvest(&got, "http://h.org/d/a http://h.org/d/b http://h.org/d/c http://h.org/d/d", "");
+    end_rules(&rules);
+}
+
+static void links_in_the_head_are_those_of_link_elements(void **state)
+{
+    (void)state;
+    static const char fields[] =
+        "Link: <s.css>; rel=stylesheet, </n>; rel=next\r\n"
+        "link: <i>; rel=icon, <p>; rel=preload, <http://h.org>; rel=preconnect\r\n"
+        "Link: <x>; rel=next; anchor=y, <no-rel>, <f>; rel='nofollow', <g>; rel=\"nofollow next\"\r\n"
+        "Refresh: 5; url=r\r\n";
+    harvest_rules rules = usual_rules(NULL);
+    frontier_url url = page_at("http://h.org/d/page");
+    harvest got = harvested(&rules, &url, 200, fields, text_of("any content"));
+    check_harvest(&got, "http://h.org/n http://h.org/d/f http://h.org/d/r", "nofollow=1");
+    rules.resources = true;
+    got = harvested(&rules, &url, 200, fields, text_of(""));
+    check_harvest(&got,
+                  "http://h.org/d/s.css http://h.org/n http://h.org/d/i http://h.org/d/p http://h.org/d/f "
+                  "http://h.org/d/r",
+                  "nofollow=1");
+    got = harvested(&rules, &url, 200, HTML_TYPE "Link: <a>; rel=next\r\nRefresh: 0;http://[\r\n",
+                    text_of("<base href=/e/><a href=b>"));
+    check_harvest(&got, "http://h.org/e/b http://h.org/d/a", "bad=1");
+    got = harvested(&rules, &url, 200, HTML_TYPE "Link: <a>; rel=next\r\n",
+                    text_of("<meta name=robots content=nofollow><a href=b>"));
+    check_harvest(&got, "", "nofollow=2");
+    got = harvested(&rules, &url, 404, fields, text_of(""));
+    check_harvest(&got, "", "");
+    got = harvested(&rules, &url, 200, "Link: <\xE9>; rel=next\r\n", text_of(""));
+    check_harvest(&got, "http://h.org/d/%E9", "");
+    url.kind = FRONTIER_SITEMAP;
+    got = harvested(&rules, &url, 200, fields, text_of(""));
+    check_harvest(&got, "", "");
+    end_rules(&rules);
+}
+
 static void the_last_content_type_decides_what_is_read(void **state)
 {
     (void)state;
@@ -530,6 +605,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_of_a_page_that_are_in_scope_are_wanted),
         cmocka_unit_test(resources_are_links_on_request),
+        cmocka_unit_test(style_sheets_are_read_on_request),
+        cmocka_unit_test(styles_and_srcdocs_of_a_page_are_read),
+        cmocka_unit_test(links_in_the_head_are_those_of_link_elements),
         cmocka_unit_test(the_last_content_type_decides_what_is_read),
         cmocka_unit_test(fragments_and_user_names_are_dropped),
         cmocka_unit_test(what_is_not_wanted_is_counted_by_its_reason),

@@ -46,6 +46,41 @@ static void empty_attributes_load_nothing(void **state)
     check_urls("<a href=''><form action=''>", "http://h/d/p\nhttp://h/d/p\n");
 }
 
+static void styles_are_read(void **state)
+{
+    (void)state;
+    check_urls("<style>@import '1';a{b:url(2) url('3')}</style>", "http://h/d/1\nhttp://h/d/2\nhttp://h/d/3\n");
+    check_urls("<p style='b:url(1)'><x-y STYLE=b:url(&quot;2&quot;)><a href=4 style=url&lpar;3)>",
+               "http://h/d/1\nhttp://h/d/2\nhttp://h/d/3\nhttp://h/d/4\n");
+    check_urls("<p style='b:url(1)' style='b:url(2)'><p style=color:red><p style>", "http://h/d/1\n");
+    check_urls("<style type=''>url(1)</style><style type=Text/CSS>url(2)</style><style type=text/less>url(3)</style>",
+               "http://h/d/1\nhttp://h/d/2\n");
+    check_urls("<style>a>b{c:url(d&amp;e)}</style>", "http://h/d/d&amp;e\n");
+    check_urls("<svg><style>url(&#49;)<![CDATA[url(2)]]></style><g style=url(3)></svg>",
+               "http://h/d/1\nhttp://h/d/2\nhttp://h/d/3\n");
+    check_urls("<template><style>url(1)</style><p style=url(2)></template><style></style>url(3)<style>", "");
+    check_urls("<base href=/e/><style>url(1) url(#x) url(data:,y)</style>", "http://h/e/1\n");
+    html_options options = {.url = text_of("http://h/")};
+    char *got = urls_of(text_of("<style>url(1)</style><p style=url(2)>"), &options, HTML_LINKS | HTML_FORMS);
+    assert_string_equal(got, "");
+    free(got);
+}
+
+static void a_srcdoc_is_a_page_inside(void **state)
+{
+    (void)state;
+    check_urls("<base href=/e/><iframe src=1 srcdoc='<a href=2>&lt;img src=\"3\">'></iframe><a href=4>",
+               "http://h/e/1\nhttp://h/e/2\nhttp://h/e/3\nhttp://h/e/4\n");
+    check_urls("<iframe srcdoc='<a href=1><base href=/f/>'></iframe><a href=2>", "http://h/f/1\nhttp://h/d/2\n");
+    check_urls("<iframe srcdoc='<iframe src=1 srcdoc=\"<a href=2>\"></iframe>'></iframe>", "http://h/d/1\n");
+    check_urls("<iframe srcdoc='<style>url(1)</style>'></iframe><iframe srcdoc></iframe>", "http://h/d/1\n");
+    check_urls("<iframe srcdoc='<meta name=robots content=nofollow>'></iframe>", "");
+    html_options options = {.url = text_of("http://h/"), .encoding = text_of("latin1")};
+    char *got = urls_of(text_of("<a href='?\xE9'><iframe srcdoc='<a href=?\xE9><img src=1>'>"), &options, HTML_LINKS);
+    assert_string_equal(got, "http://h/?%E9\nhttp://h/?%C3%A9\n");
+    free(got);
+}
+
 static void text_that_looks_like_tags_has_no_links(void **state)
 {
     (void)state;
@@ -323,6 +358,8 @@ int main(void)
         cmocka_unit_test(groups_are_told_apart),
         cmocka_unit_test(the_first_of_two_attributes_counts),
         cmocka_unit_test(empty_attributes_load_nothing),
+        cmocka_unit_test(styles_are_read),
+        cmocka_unit_test(a_srcdoc_is_a_page_inside),
         cmocka_unit_test(text_that_looks_like_tags_has_no_links),
         cmocka_unit_test(noscript_counts_because_scripts_do_not_run),
         cmocka_unit_test(the_contents_of_templates_are_no_part_of_the_page),

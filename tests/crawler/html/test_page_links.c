@@ -62,9 +62,11 @@ static void write_link(FILE *to, const char *element, const char *attribute, vid
     fprintf(to, "%s %s %.*s\n", element, attribute, (int)value.len, value.ptr);
 }
 
+/* Their list has attributes alone, not what CSS in one of them or in a `style` element names. */
 static int take_link(void *context, const html_link *link)
 {
-    write_link(context, link->element, link->attribute, link->value);
+    if (link->attribute[0] && strcmp(link->attribute, "style") != 0 && link->end)
+        write_link(context, link->element, link->attribute, link->value);
     return 0;
 }
 

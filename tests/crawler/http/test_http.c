@@ -184,6 +184,49 @@ static void lengths_agree_if_they_are_the_same_number(void **state)
     }
 }
 
+/* All links of a field Link as "url rel;", with '^' before those that have an anchor. */
+static const char *links_of(const char *value)
+{
+    static char all[1000];
+    vidi_str left = text_of(value);
+    http_link link;
+    all[0] = 0;
+    while (http_next_link(&left, &link))
+        sprintf(all + strlen(all), "%s%.*s %.*s;", link.has_anchor ? "^" : "", (int)link.url.len, link.url.ptr,
+                (int)link.rel.len, link.rel.ptr);
+    return all;
+}
+
+static void link_fields_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value, *links;
+    } cases[] = {
+        {"<a>; rel=next", "a next;"},
+        {"<a>;rel=\"next prev\" , <b> ; REL = stylesheet;as=style,<c>", "a next prev;b stylesheet;c ;"},
+        {"<a,b;c>; title=\"x, <y>; rel=z\"; rel=icon, <d>; rel=e", "a,b;c icon;d e;"},
+        {"<a>; title=\"x\\\", <y>\"; rel=icon", "a icon;"},
+        {"<a>; rel=one; rel=two", "a one;"},
+        {"<a>; rel=one; anchor=\"#x\"", "^a one;"},
+        {"<a>; rel*=x; crossorigin; rel=y", "a y;"},
+        {",, <a>; rel=b ,,", "a b;"},
+        {"nonsense, \"q, <x>\", <a>; rel=b", "a b;"},
+        {"<a> junk; rel=b, <c>; rel=d", "a ;c d;"},
+        {"< a >;rel=b", "a b;"},
+        {"<a>\r\n ;\r\n\trel=b", "a b;"},
+        {"<a>; rel=\"b", "a b;"},
+        {"<a>; rel=", "a ;"},
+        {"<a>;", "a ;"},
+        {"<a", ""},
+        {"<>;rel=b", " b;"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check(strcmp(links_of(cases[i].value), cases[i].links) == 0, "%s: %s", cases[i].value,
+              links_of(cases[i].value));
+}
+
 static void dates_come_in_three_formats(void **state)
 {
     (void)state;
@@ -340,6 +383,7 @@ int main(void)
         cmocka_unit_test(types_come_in_lower_case_and_can_be_printed),
         cmocka_unit_test(of_several_content_types_the_last_that_can_be_read_counts),
         cmocka_unit_test(lengths_agree_if_they_are_the_same_number),
+        cmocka_unit_test(link_fields_are_read),
         cmocka_unit_test(dates_come_in_three_formats),
         cmocka_unit_test(retry_after_is_seconds_or_a_date_and_absurd_values_are_clipped),
         cmocka_unit_test(x_robots_tag_is_for_everybody_or_for_a_named_robot),
