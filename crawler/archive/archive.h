@@ -26,6 +26,12 @@ typedef struct archive_place {
     uint64_t length; /* its length */
 } archive_place;
 
+/* Where a record begins. */
+typedef struct archive_at {
+    uint32_t file;
+    uint64_t offset;
+} archive_at;
+
 typedef struct archive_options {
     const char *folder;  /* made if it is missing */
     const char *agent;   /* for the warcinfo record */
@@ -103,7 +109,11 @@ typedef struct archive_record {
     vidi_str head, body; /* of a response; otherwise `head` is the record's whole block */
 } archive_record;
 
-/* Reads the archive up to `end`, even while more is written after it. VIDI_OK or VIDI_EMEMORY. */
+/*
+ * Reads the archive up to `end`, even while more is written after it. ARCHIVE_EVERYWHERE is for records whose places are
+ * known to be written. VIDI_OK or VIDI_EMEMORY.
+ */
+#define ARCHIVE_EVERYWHERE ((archive_place){UINT32_MAX, UINT64_MAX})
 typedef struct archive_reader archive_reader;
 int archive_reader_open(archive_reader **made, const char *folder, archive_place end);
 void archive_reader_close(archive_reader *reader);

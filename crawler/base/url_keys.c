@@ -8,37 +8,45 @@
 #include <string.h>
 
 #include "crawler/base/web_url.h"
-#include "vidi/url.h"
 
 struct url_keys {
-    vidi_canon *canon; /* NULL: none */
+    const vidi_canon *canon; /* NULL: none */
+    vidi_canon *owned;
     unsigned char secret[VIDI_KEY_BYTES];
 };
 
-int url_keys_open(url_keys **made, const unsigned char secret[VIDI_KEY_BYTES], const char *canon)
+int url_keys_borrow(url_keys **made, const unsigned char secret[VIDI_KEY_BYTES], const vidi_canon *canon)
 {
     url_keys *keys = calloc(1, sizeof *keys);
 
-    *made = NULL;
+    *made = keys;
     if (!keys)
         return VIDI_EMEMORY;
     memcpy(keys->secret, secret, VIDI_KEY_BYTES);
-    if (!canon || strcmp(canon, "none") != 0) {
-        int error = vidi_canon_create(&keys->canon, canon, NULL, NULL);
-        if (error) {
-            free(keys);
-            return error;
-        }
-    }
-    *made = keys;
+    keys->canon = canon;
     return VIDI_OK;
+}
+
+int url_keys_open(url_keys **made, const unsigned char secret[VIDI_KEY_BYTES], const char *canon)
+{
+    vidi_canon *form = NULL;
+    int error = !canon || strcmp(canon, "none") != 0 ? vidi_canon_create(&form, canon, NULL, NULL) : VIDI_OK;
+
+    *made = NULL;
+    if (!error)
+        error = url_keys_borrow(made, secret, form);
+    if (error)
+        vidi_canon_close(form);
+    else
+        (*made)->owned = form;
+    return error;
 }
 
 void url_keys_close(url_keys *keys)
 {
     if (!keys)
         return;
-    vidi_canon_close(keys->canon);
+    vidi_canon_close(keys->owned);
     free(keys);
 }
 

@@ -8,12 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vidi/url.h"
 #include "vidi/vidi.h"
 
 typedef struct url_keys url_keys;
 
 /* canon as in vidi_options; "none": the bytes as they are. VIDI_OK or the library's error. */
 int url_keys_open(url_keys **made, const unsigned char secret[VIDI_KEY_BYTES], const char *canon);
+/* The same with a canonical form that stays the caller's. VIDI_OK or VIDI_EMEMORY. */
+int url_keys_borrow(url_keys **made, const unsigned char secret[VIDI_KEY_BYTES], const vidi_canon *canon);
 void url_keys_close(url_keys *keys);
 
 /* The keys of n URLs: 1 to 2^63 - 1, as SQLite stores whole numbers with a sign. Any thread may call it. */

@@ -14,6 +14,8 @@
  *   set        ... run_before, up to run_first at most      run, up to the last row at most      any other run
  *              the crash came right after the beginning     as it should be                      refused
  *
+ * Each visit is an epoch of the set, whose number the database knows: visit.c. A set of another epoch is refused.
+ *
  * So if a folder is copied and both copies are continued, their sets and databases do not mix. A set that ends before
  * synced_to is an older one, and is refused, too. A run writes its number to the database first; it never begins before
  * the set has, on disk, the number of the run before it.
@@ -71,6 +73,7 @@ static int number(crawl_db *from, const char *name, uint64_t *value)
 
 int consistency_read(crawl_db *from, consistency_entries *to)
 {
+    db_visit visit;
     int error = number(from, "run", &to->run);
 
     if (error == VIDI_OK)
@@ -79,8 +82,15 @@ int consistency_read(crawl_db *from, consistency_entries *to)
         error = number(from, "run_first", &to->run_first);
     if (error == VIDI_OK)
         error = number(from, "synced_to", &to->synced_to);
+    if (error == VIDI_OK)
+        error = number(from, "epoch", &to->epoch);
+    if (error == VIDI_OK)
+        error = number(from, "next_epoch", &to->next_epoch);
+    if (error == VIDI_OK)
+        error = db_visit_read(from, 0, &visit);
+    to->first = error == VIDI_OK ? visit.first : 1;
     to->last = frontier_last(db_frontier(from));
-    return error;
+    return error == VIDI_EABSENT ? VIDI_OK : error;
 }
 
 /* The set has no note: it is new, or somebody else's. */
@@ -121,6 +131,11 @@ static int compare(const consistency_entries *known, const place *at, const vidi
                              "seen is older than crawl.db: it knows the URLs of %" PRIu64
                              " rows, and once knew %" PRIu64 ": " WAY_ON,
                              at->row, known->synced_to);
+    if (stats->epoch != known->epoch && (known->next_epoch == 0 || stats->epoch != known->next_epoch))
+        return crawl_explain(why, VIDI_EDIFFERS,
+                             "seen is of another visit than crawl.db: it is in epoch %" PRIu64 ", not %" PRIu64
+                             ": " WAY_ON,
+                             (uint64_t)stats->epoch, known->epoch);
     return VIDI_OK;
 }
 
@@ -132,7 +147,7 @@ int consistency_compare(const consistency_entries *known, const vidi_set *set, u
 
     if (error == VIDI_OK)
         error = read_place(set, &at);
-    *row = at.row;
+    *row = at.row < known->first - 1 ? known->first - 1 : at.row;
     if (error == VIDI_EFORMAT)
         return crawl_explain(why, VIDI_EDIFFERS, "seen has a note that is not a crawl's: " WAY_ON);
     return error ? crawl_explain(why, error, "seen: %s", vidi_message()) : compare(known, &at, &stats, why);

@@ -19,6 +19,9 @@ typedef struct consistency_entries {
     uint64_t run_first;       /* the last row when this run began */
     uint64_t synced_to;       /* the set had all URLs up to this row on disk */
     uint64_t last;            /* the last row */
+    uint64_t first;           /* the first row of this visit: the set has none of those before */
+    uint64_t epoch;           /* of the set in this visit */
+    uint64_t next_epoch;      /* that the set begins, or has begun already; 0: none */
 } consistency_entries;
 
 int consistency_read(crawl_db *from, consistency_entries *to);

@@ -3,8 +3,7 @@
  */
 #include "crawler/crawl/counters.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <stddef.h>
 
 /* The counters that `meta` has, by name. */
 static const struct {
@@ -26,15 +25,6 @@ int counters_read(crawl *crawl, counters *counts)
         error = db_get(crawl->db, kept[i].name, (int64_t *)((char *)counts + kept[i].at));
     counts->synced_to = crawl->synced_to;
     return error == VIDI_EABSENT ? VIDI_OK : error;
-}
-
-static int write_stats(crawl *crawl, const vidi_stats *stats)
-{
-    char lost[40];
-
-    snprintf(lost, sizeof lost, "%.17g", stats->expected_lost);
-    int error = db_set_text(crawl->db, "expected_lost", (vidi_str){lost, strlen(lost)});
-    return error ? error : db_set(crawl->db, "fp_meaning", stats->fp_meaning);
 }
 
 static int write_archive(crawl *crawl)
@@ -61,11 +51,13 @@ int counters_write(crawl *crawl, const counters *counts, const vidi_stats *stats
     if (error == VIDI_OK)
         error = db_set(crawl->db, "seconds_ms", crawl->seconds_ms + run);
     if (error == VIDI_OK && stats)
-        error = write_stats(crawl, stats);
+        error = db_visit_lost(crawl->db, stats->expected_lost, stats->fp_meaning);
     if (error == VIDI_OK)
         error = write_archive(crawl);
     if (error == VIDI_OK && crawl->ends)
         error = db_mark(crawl->db, true);
+    if (error == VIDI_OK && crawl->ends && counts->urls == counts->outcomes)
+        error = db_visit_end(crawl->db, crawl_date(crawl));
     return error ? error : output_commit(&crawl->output, crawl->db, crawl->ends);
 }
 

@@ -1,6 +1,6 @@
 /*
  * What a transaction says about the crawl as a whole: counters, lengths of files, and how far the set is synced. Kept
- * in the database's table `meta`, so a run continues counting where the last one ended.
+ * in the database's table `meta`, so a run continues counting where the last one of the same visit ended.
  */
 #ifndef VIDI_CRAWLER_CRAWL_COUNTERS_H
 #define VIDI_CRAWLER_CRAWL_COUNTERS_H

@@ -40,6 +40,7 @@ typedef struct crawl_options {
     /* The set; `path` and `access` are the crawl's business. All zero: the defaults. */
     vidi_options set;
     uint64_t set_memory; /* vidi_access.memory_limit */
+    bool revisit;        /* if the last visit is over, begin the next one */
     bool rebuild_seen;   /* rename the set, if there is one, and make it again from the database */
 
     /* What belongs to the crawl. max_… 0: no limit, unless a default is named. */
@@ -47,8 +48,8 @@ typedef struct crawl_options {
     const char *const *include, *const *exclude;
     size_t include_count, exclude_count;
     int64_t max_depth;       /* negative: none; otherwise levels are barriers */
-    uint64_t max_pages;      /* responses in all, over all runs */
-    uint64_t max_bytes;      /* of bodies in all, over all runs */
+    uint64_t max_pages;      /* responses in all, over all runs of a visit */
+    uint64_t max_bytes;      /* of bodies in all, over all runs of a visit */
     int64_t max_time;        /* milliseconds of this run */
     uint64_t max_host_pages; /* 0: 1,000,000 */
     uint64_t max_queries;    /* per path; 0: 10,000 */
@@ -118,9 +119,9 @@ const char *crawl_limit(const crawl *crawl);
 
 /* What is going on. Any thread may call it. */
 typedef struct crawl_progress {
-    uint64_t pages; /* responses, over all runs */
+    uint64_t pages; /* responses, over all runs of this visit */
     uint64_t pages_this_run, bytes_this_run;
-    uint64_t bytes;            /* of bodies, over all runs */
+    uint64_t bytes;            /* of bodies, over all runs of this visit */
     uint64_t links, links_new; /* that the set was asked about in this run; those that were new */
     uint64_t queue;            /* URLs without an outcome */
     uint64_t running;          /* requests on their way */

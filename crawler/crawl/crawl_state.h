@@ -50,12 +50,20 @@ typedef enum message_kind {
     MESSAGE_MAKE_ROOM  /* host_request, to the fetcher: other hosts are waiting for a place in memory */
 } message_kind;
 
+/* What is known of a page from an earlier visit, for asking whether it has changed. In one block with its texts. */
+typedef struct known_page {
+    uint64_t row, body;          /* as in db_validators */
+    archive_at head_at, body_at; /* their records */
+    const char *etag, *modified; /* NULL: none */
+} known_page;
+
 /* A URL from request to outcome: the fetcher fetches it, a parser finds its links, storage writes its rows. */
 typedef struct fetch_job {
     message message;
     frontier_url url; /* its text is at the end of the struct */
     uint64_t block;   /* where the frontier has it */
     uint32_t level;
+    known_page *known; /* NULL: nothing, or it is not to be asked that way */
     /* the fetcher's */
     struct host *host;
     struct host *robots_for;       /* this is the request for that host's robots.txt; NULL: it is a page */
@@ -92,6 +100,7 @@ typedef struct url_block {
     uint32_t level;
     size_t count, at; /* `at`: the fetcher's place in it */
     frontier_url *urls;
+    known_page **known; /* one for each URL, each may be NULL; NULL: none is known */
     bytes text;
 } url_block;
 
@@ -166,9 +175,12 @@ struct crawl {
     output output;
     url_keys *keys;        /* of hosts: by the text as it is */
     url_keys *targets;     /* of links, with `check`: by the set's canonical form */
+    url_keys *pages;       /* of pages, for later visits: by the same form */
     uint64_t committed_to; /* id of the last row whose URL is committed to the set */
     uint64_t synced_to;    /* id of the last row whose URL is synced with the set */
     uint64_t run;          /* its random number: consistency.c */
+    db_visit visit, last;  /* this visit, and the one before; number 0: there is none */
+    bool same_rules;       /* it keeps links by the same rules as the run before */
     int lock;              /* the folder, locked; -1: not yet */
     bool ends;             /* the next commit is the last one of this run */
     uint64_t found_until;  /* the last row when the crawl was opened: older blocks may have finished URLs */
@@ -182,6 +194,7 @@ struct crawl {
     atomic_int hunger; /* a crawl_hunger: what the fetcher waits for */
     atomic_int ending;
     atomic_bool ran;
+    atomic_bool distrusts_archive; /* a body could not be read: pages are requested whole */
 
     /* What happened; `about` guards texts and figures. */
     pthread_mutex_t about;
@@ -220,6 +233,13 @@ void crawl_handled(crawl *crawl, size_t messages);
 /* Reads the seeds of the options. */
 int seeds_read(crawl *crawl, char *why);
 void seeds_free(crawl *crawl);
+
+/* ---- visit.c ---- */
+
+/* The first row of the page that has this URL in an earlier visit; *page 0: none has. */
+int visit_page_of(crawl *crawl, vidi_str url, uint64_t *page);
+/* Appends the canonical form of a URL; of text that has none, the text as it is. */
+int visit_canonical(crawl *crawl, vidi_str url, bytes *to);
 
 /* ---- resume.c ---- */
 

@@ -29,12 +29,16 @@ void fetch_job_free(fetch_job *job)
         fetch_response_free(job->response);
     if (job->harvested)
         harvest_free(&job->harvest);
+    free(job->known);
     free(job);
 }
 
 static void url_block_free(url_block *block)
 {
+    for (size_t i = 0; block->known && i < block->count; i++)
+        free(block->known[i]);
     bytes_free(&block->text);
+    free(block->known);
     free(block->urls);
     free(block);
 }

@@ -1,7 +1,8 @@
 /*
  * The threads that read responses: unpack them, find links, pack records for the archive. All of that is harvest_read,
- * a pure function; this file has the threads around it.
+ * a pure function; this file has the threads around it. After a 304, the stored response is read instead.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "crawler/crawl/crawl_state.h"
@@ -32,13 +33,112 @@ static void warn_of_seed(const crawl *crawl, const fetch_job *page)
                    page->text, (int)h->redirect.len, h->redirect.ptr);
 }
 
-/* False if it could not be read: it must not be committed, because its links would be lost. */
-static bool read_one(crawl *crawl, archive_packer *packer, fetch_job *page)
+/* ---- pages that have not changed ---- */
+
+/* What a thread reads responses with. */
+typedef struct parser {
+    crawl *crawl;
+    archive_packer *packer; /* NULL: nothing is stored */
+    archive_reader *stored; /* NULL: not opened yet */
+} parser;
+
+static bool was_asked_if_changed(const fetch_job *page)
 {
-    page->harvested = true;
-    int error = harvest_read(&page->harvest, &crawl->rules, packer, &page->url, page->response);
+    return page->status == 304 && page->known;
+}
+
+static int open_archive(parser *self)
+{
+    char *folder;
+
+    if (self->stored)
+        return VIDI_OK;
+    if (asprintf(&folder, "%s/archive", self->crawl->options.folder) < 0)
+        return VIDI_EMEMORY;
+    int error = archive_reader_open(&self->stored, folder, ARCHIVE_EVERYWHERE);
+    free(folder);
+    return error;
+}
+
+/* Reads the body that the page had, and the head that came with it, as a response. 1: here it is. */
+static int read_stored(parser *self, const fetch_job *page, fetch_response *to)
+{
+    archive_record record;
+    const known_page *known = page->known;
+    int error = open_archive(self);
+    int result = error ? error : archive_reader_at(self->stored, known->body_at.file, known->body_at.offset, &record);
+
+    if (result == 1 && (!record.body.ptr || bytes_append_str(&to->body, record.body) != VIDI_OK))
+        result = record.body.ptr ? VIDI_EMEMORY : VIDI_EDAMAGED;
+    if (result == 1 && known->row != known->body)
+        result = archive_reader_at(self->stored, known->head_at.file, known->head_at.offset, &record);
+    if (result == 1 && bytes_append_str(&to->head, record.head) != VIDI_OK)
+        result = VIDI_EMEMORY;
+    to->status = 200;
+    return result;
+}
+
+/*
+ * The links of a page that has not changed are those of the body that is stored. VIDI_EDAMAGED: that cannot be read, so
+ * the page must be requested whole.
+ */
+static int read_unchanged(parser *self, fetch_job *page)
+{
+    fetch_response stored = {0};
+    int result = read_stored(self, page, &stored);
+
+    if (result == 1) {
+        page->harvested = true;
+        result = harvest_read(&page->harvest, &self->crawl->rules, NULL, &page->url, &stored);
+        harvest_validators(&page->harvest, bytes_str(&page->response->head));
+    }
+    bytes_free(&stored.head);
+    bytes_free(&stored.body);
+    return result;
+}
+
+/* The fetcher requests it once more. */
+static void request_whole(crawl *crawl, fetch_job *page)
+{
+    messages again = {0};
+
+    if (!atomic_exchange(&crawl->distrusts_archive, true))
+        crawl_warn(crawl,
+                   "the archive is damaged ('vidi crawl check' tells where): pages that have not changed are requested "
+                   "whole");
+    fetch_response_free(page->response);
+    page->response = NULL;
+    page->status = 0;
+    atomic_fetch_sub(&crawl->weight, page->weight);
+    atomic_fetch_sub(&crawl->fetch_jobs, 1);
+    messages_add(&again, &page->message);
+    if (!message_queue_put(&crawl->to_fetcher, &again))
+        messages_free(&again);
+    fetch_wake(crawl->downloader);
+    crawl_handled(crawl, 1);
+}
+
+/* ---- reading ---- */
+
+/* A page that could not be read must not be committed, because its links would be lost: false. */
+static bool read_one(parser *self, fetch_job *page)
+{
+    crawl *crawl = self->crawl;
+    int error;
+
+    if (was_asked_if_changed(page)) {
+        error = read_unchanged(self, page);
+        if (error == VIDI_EDAMAGED || error == VIDI_EIO) {
+            request_whole(crawl, page);
+            return false;
+        }
+    } else {
+        page->harvested = true;
+        error = harvest_read(&page->harvest, &crawl->rules, self->packer, &page->url, page->response);
+    }
     if (error) {
         crawl_fail(crawl, "cannot read %.200s: %s", page->text, vidi_strerror(error));
+        message_free(&page->message);
         return false;
     }
     warn_of_seed(crawl, page);
@@ -53,18 +153,16 @@ static bool read_one(crawl *crawl, archive_packer *packer, fetch_job *page)
     return true;
 }
 
-static void read_all(crawl *crawl, archive_packer *packer)
+static void read_all(parser *self)
 {
+    crawl *crawl = self->crawl;
     messages taken = {0}, ready = {0};
 
     while (message_queue_take(&crawl->to_parsers, &taken, TAKEN, -1)) {
         message *one;
-        while ((one = messages_remove(&taken))) {
-            if (read_one(crawl, packer, (fetch_job *)one))
+        while ((one = messages_remove(&taken)))
+            if (read_one(self, (fetch_job *)one))
                 messages_add(&ready, one);
-            else
-                message_free(one);
-        }
         crawl_to_storage(crawl, &ready);
     }
 }
@@ -72,13 +170,14 @@ static void read_all(crawl *crawl, archive_packer *packer)
 static void *run(void *context)
 {
     crawl *crawl = context;
-    archive_packer *packer = crawl->rules.store ? archive_packer_open() : NULL;
+    parser self = {.crawl = crawl, .packer = crawl->rules.store ? archive_packer_open() : NULL};
 
-    if (crawl->rules.store && !packer)
+    if (crawl->rules.store && !self.packer)
         crawl_no_memory(crawl);
     else
-        read_all(crawl, packer);
-    archive_packer_close(packer);
+        read_all(&self);
+    archive_packer_close(self.packer);
+    archive_reader_close(self.stored);
     return NULL;
 }
 

@@ -11,22 +11,24 @@
 #include "crawler/base/sql.h"
 #include "crawler/database/database_state.h"
 
-/* A seed (its kind is ?1) that got no response, or not all of it. */
+/* A seed (its kind is ?1) of this visit (its first row is ?2) that got no response, or not all of it. */
 #define FAILED_SEED                                                                                                    \
     "reason IN ('address', 'broken', 'connect', 'name', 'timeout', 'tls')"                                             \
-    " AND (SELECT kind FROM urls WHERE urls.id = outcomes.id) = ?1"
+    " AND (SELECT kind FROM urls WHERE urls.id = outcomes.id) = ?1 AND id >= ?2"
 
 static const char *const texts[DB_STATEMENTS] = {
     [DB_BEGIN] = "BEGIN IMMEDIATE",
     [DB_COMMIT] = "COMMIT",
     [DB_ROLLBACK] = "ROLLBACK",
-    [DB_TOTALS_READ] = "SELECT fetched, failed, bytes, hosts, archived, (SELECT max(id) FROM urls) FROM totals",
+    [DB_TOTALS_READ] = "SELECT fetched, failed, bytes, hosts, archived, (SELECT max(id) FROM urls),"
+                       " (SELECT max(first) FROM epochs) FROM totals",
     [DB_TOTALS_WRITE] = "UPDATE totals SET fetched = ?1, failed = ?2, bytes = ?3, hosts = ?4, archived = ?5",
     [DB_GET] = "SELECT value FROM meta WHERE name = ?1",
     [DB_SET] = "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)",
     [DB_OUTCOME_ADD] = "INSERT INTO outcomes (id, status, reason, error, type, bytes, digest, date, seconds, redirect,"
-                       " links, file, offset, length) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,"
-                       " ?14) ON CONFLICT (id) DO NOTHING",
+                       " links, file, offset, length, record, body, etag, modified, content, change, compared)"
+                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"
+                       " ?20, ?21) ON CONFLICT (id) DO NOTHING",
     [DB_OUTCOME_HAS] = "SELECT 1 FROM outcomes WHERE id = ?1",
     [DB_HOST_READ] = "SELECT origin, pages, not_before, parked, robots_outcome, robots_date, robots_reached"
                      " FROM hosts WHERE id = ?1",
@@ -41,14 +43,46 @@ static const char *const texts[DB_STATEMENTS] = {
     [DB_SEEDS_FAILED] =
         "SELECT id, (SELECT url FROM urls WHERE urls.id = outcomes.id) FROM outcomes WHERE " FAILED_SEED,
     [DB_SEEDS_AGAIN] = "UPDATE outcomes SET reason = 'again' WHERE " FAILED_SEED,
-    [DB_SEED] = "INSERT INTO seeds (url) VALUES (?1) ON CONFLICT (url) DO NOTHING",
+    [DB_SEED] = "INSERT INTO seeds (url, text) VALUES (?1, ?2) ON CONFLICT (url) DO NOTHING",
+    [DB_SEEDS] = "SELECT 0, text FROM seeds ORDER BY url",
     [DB_SKIP] = "INSERT INTO skipped (reason, links) VALUES (?1, ?2)"
                 " ON CONFLICT (reason) DO UPDATE SET links = links + excluded.links",
     [DB_EDGE] = "INSERT INTO edges (target, page, text) VALUES (?1, ?2, ?3)",
     [DB_PATH] = "INSERT INTO paths (path, queries) VALUES (?1, 1)"
                 " ON CONFLICT (path) DO UPDATE SET queries = queries + 1 RETURNING queries",
-    [DB_REASONS] = "SELECT reason, count(*) FROM outcomes WHERE reason IS NOT NULL GROUP BY reason ORDER BY reason",
+    [DB_REASONS] = "SELECT reason, count(*) FROM outcomes WHERE reason IS NOT NULL AND " DB_THIS_VISIT
+                   " GROUP BY reason ORDER BY reason",
     [DB_SKIPPED] = "SELECT reason, links FROM skipped ORDER BY reason",
+    [DB_VISIT_READ] =
+        "SELECT visit, first, began, comparable FROM epochs WHERE ?1 = 0 OR visit = ?1 ORDER BY visit DESC LIMIT 1",
+    [DB_VISIT_BEGIN] = "INSERT INTO epochs (visit, first, began, comparable, seconds_ms, expected_lost, fp_meaning)"
+                       " VALUES (?1, ?2, ?3, ?4, 0, 0, 0)",
+    [DB_VISIT_LOST] = "UPDATE epochs SET expected_lost = ?1, fp_meaning = ?2 WHERE visit = (SELECT max(visit) FROM"
+                      " epochs)",
+    [DB_VISIT_END] = "UPDATE epochs SET ended = ?1 WHERE visit = (SELECT max(visit) FROM epochs)",
+    [DB_CLOSE_QUEUE] = "INSERT INTO outcomes (id, status, reason, bytes, date, seconds, links, change)"
+                       " SELECT id, 0, 'parked', 0, ?1, 0, 0, 7 FROM urls WHERE id NOT IN (SELECT id FROM outcomes)",
+    [DB_NEWEST_BUILD] = "INSERT INTO newest SELECT iif(u.page, u.page, u.id) AS page, max(o.id),"
+                        " ifnull(max(iif(state(o.status, o.reason) = 0, NULL, o.id)), 0),"
+                        " ifnull(max(iif(state(o.status, o.reason) = 1, o.id, NULL)), 0)"
+                        " FROM outcomes o JOIN urls u ON u.id = o.id GROUP BY 1",
+    [DB_KNOWN_BUILD] = "INSERT OR IGNORE INTO known SELECT page_key(url), id FROM urls WHERE id > ?1 AND page = 0"
+                       " ORDER BY 1, 2",
+    [DB_PAGE_FIND] = "SELECT k.page, u.url FROM known k JOIN urls u ON u.id = k.page WHERE k.key = ?1",
+    [DB_PRIOR] = "SELECT iif(u.page, u.page, u.id), n.row, n.settled, n.good, s.status, s.redirect,"
+                 " ifnull(g.content, g.digest), g.digest"
+                 " FROM urls u LEFT JOIN newest n ON n.page = iif(u.page, u.page, u.id)"
+                 " LEFT JOIN outcomes s ON s.id = n.settled LEFT JOIN outcomes g ON g.id = n.good WHERE u.id = ?1",
+    [DB_NEWEST_WRITE] = "INSERT OR REPLACE INTO newest (page, row, settled, good) VALUES (?1, ?2, ?3, ?4)",
+    [DB_WAS_LINKED] = "SELECT 1 FROM urls u JOIN outcomes r ON r.id = u.referrer JOIN outcomes p ON p.id = r.compared"
+                      " JOIN urls pu ON pu.id = p.id WHERE u.id = ?1 AND r.change = 3 AND r.error IS NULL"
+                      " AND p.error IS NULL AND p.id >= ?2 AND (?3 < 0 OR pu.depth < ?3)",
+    [DB_VALIDATORS] = "SELECT h.id, h.file, h.offset, b.id, b.file, b.offset, g.etag, g.modified"
+                      " FROM urls u JOIN newest n ON n.page = u.page JOIN outcomes g ON g.id = n.good"
+                      " JOIN outcomes h ON h.id = iif(g.status = 304, g.body, g.id)"
+                      " JOIN outcomes b ON b.id = ifnull(h.body, h.id)"
+                      " WHERE u.id = ?1 AND u.page > 0 AND h.status = 200 AND h.error IS NULL AND h.file IS NOT NULL"
+                      " AND b.file IS NOT NULL AND ifnull(g.etag, g.modified) IS NOT NULL",
 };
 
 /* ---- errors and statements ---- */
@@ -109,6 +143,8 @@ int db_load_totals(crawl_db *db)
     sqlite3_stmt *ask = db->statements[DB_TOTALS_READ];
     int result = sqlite3_step(ask);
     error = result == SQLITE_DONE ? VIDI_EDAMAGED : sql_code(result);
+    if (!error)
+        db->first = sql_number(ask, 6) ? sql_number(ask, 6) : 1;
     if (error)
         db_fail(db, error);
     else
@@ -142,6 +178,7 @@ int db_total(crawl_db *db, db_totals *totals)
     *totals = db->totals;
     if (!db->read_only && !db->rolled_back)
         totals->urls = frontier_last(db->urls);
+    totals->urls -= db->first - 1;
     totals->queue = totals->urls - totals->fetched - totals->failed;
     return VIDI_OK;
 }
@@ -315,6 +352,7 @@ void db_close(crawl_db *db)
         sqlite3_rollback_hook(db->sqlite, NULL, NULL);
     sqlite3_close(db->sqlite);
     bytes_free(&db->host);
+    bytes_free(&db->texts);
     free(db);
 }
 

@@ -7,12 +7,16 @@
  *   seeds     url: what the user named
  *   urls      see crawler/frontier/frontier.h; so are segments and queue
  *   outcomes  id, status, reason, …: what became of a URL
- *   totals    fetched, failed, bytes, hosts, archived: one row, changed with every commit
+ *   totals    fetched, failed, bytes, archived in this visit, and hosts: one row, changed with every commit
  *   hosts     id, origin, pages, not_before, …; robots has their robots.txt
  *   skipped   reason, links: links that did not become URLs of the crawl, counted
  *   edges     target, page, text: with --check, every link that was met
  *   paths     path, queries: how many queries there have been on a path
- *   pages     a view for people: urls and outcomes together
+ *   epochs    visit, first, …: a crawl of the whole site each; a visit is a range of rows, and an epoch of the set
+ *   known     key, page: which row is the first of a URL, in the visits before this one
+ *   newest    page, row, settled, good: the newest row of a page, the newest that tells what it is, and the newest that
+ *             has content. Kept from the second visit on
+ *   pages     a view for people: urls and outcomes together, the newest row of each page; visits has all rows
  *
  * One thread uses a database. Functions return VIDI_OK, VIDI_EMEMORY, VIDI_EIO, VIDI_ELIMIT (the disk is full),
  * VIDI_EBUSY or VIDI_EDAMAGED; db_error has the sentence.
@@ -30,6 +34,7 @@
 #include <stdint.h>
 
 #include "crawler/base/bytes.h"
+#include "crawler/base/url_keys.h"
 #include "crawler/frontier/frontier.h"
 
 typedef struct crawl_db crawl_db;
@@ -102,6 +107,21 @@ int db_set_text(crawl_db *db, const char *name, vidi_str value);
 
 /* ---- what became of a URL ---- */
 
+/* What has become of a page since the last visit. The numbers stand in the database; the views have the names. */
+typedef enum db_page_change {
+    DB_NEW = 1,   /* met for the first time */
+    DB_CHANGED,   /* its content is another one */
+    DB_UNCHANGED, /* what it was */
+    DB_GONE,      /* 404 or 410, and it was not before */
+    DB_BACK,      /* it was gone */
+    DB_MOVED,     /* it redirects, and did not before, or to another place */
+    DB_FAILED,    /* no response, or one that does not tell: nothing is known about it */
+    DB_RECOVERED, /* the last visit did not meet it, although the page that links to it is unchanged: it was lost */
+    DB_CHANGES
+} db_page_change;
+
+enum { DB_RECORD = 16 };
+
 typedef struct db_outcome {
     uint64_t id;        /* of the URL */
     int status;         /* of HTTP; 0: none */
@@ -116,6 +136,16 @@ typedef struct db_outcome {
     uint64_t links;    /* links on the page */
     const char *file;  /* of the archive; NULL: not stored */
     uint64_t offset, length;
+    const unsigned char *record; /* the DB_RECORD bytes of its record's id; NULL: not stored */
+    /*
+     * Where the body is; 0: in this row's record, or nowhere. After a 304, the page's last row with a body; if the record
+     * only refers to another one with the same body, the row of that one.
+     */
+    uint64_t body;
+    vidi_str etag, modified; /* ETag and Last-Modified as the server sent them; ptr NULL: none */
+    const char *content;     /* digest of the body unpacked; NULL: as `digest` */
+    db_page_change change;
+    uint64_t compared; /* the earlier row that `change` refers to; 0: none */
 } db_outcome;
 
 /* Each URL has at most one: a second one is VIDI_EEXIST, and nothing changes. VIDI_EARGUMENT: there is no such URL. */
@@ -145,21 +175,90 @@ int db_host_pages(crawl_db *db, uint64_t id, uint64_t pages);
 
 /* ---- the rest ---- */
 
-/* Adds the seed unless it is there: 1 if it was added, 0 if not, or an error. */
-int db_seed(crawl_db *db, vidi_str url);
+/* Adds the seed unless it is there, by its canonical form: 1 if it was added, 0 if not, or an error. */
+int db_seed(crawl_db *db, vidi_str form, vidi_str url);
+/* All seeds, with an id of 0. Not 0 ends the walk and is returned. */
+int db_seeds(crawl_db *db, frontier_visit *visit, void *context);
 /*
- * Seeds that got no response for a reason that may have passed, such as a network that was down or an address that was
+ * Seeds of this visit, whose first row is named, that got no response for a reason that may have passed, such as a network that was down or an address that was
  * not permitted then: calls `visit` with the URL of each. Their outcomes then have the reason "again", because the
  * caller makes a new row for each of them.
  */
-int db_seeds_again(crawl_db *db, frontier_visit *visit, void *context);
+int db_seeds_again(crawl_db *db, uint64_t first, frontier_visit *visit, void *context);
 int db_skip(crawl_db *db, const char *reason, uint64_t links);
 int db_edge(crawl_db *db, uint64_t target, uint64_t page, vidi_str text);
 /* Counts queries on a path, for traps: *count is how many there have been, with this one. */
 int db_path(crawl_db *db, uint64_t path, uint64_t *count);
 
+/* ---- visits ---- */
+
+/* A condition of SQL: the row `id` belongs to the newest visit. */
+#define DB_THIS_VISIT "id >= (SELECT ifnull(max(first), 1) FROM epochs)"
+
+typedef struct db_visit {
+    uint64_t number;    /* from 1 */
+    uint64_t first;     /* its first row */
+    int64_t began;      /* a date */
+    bool is_comparable; /* it keeps links by the same rules as the visit before it */
+} db_visit;
+
+/* Reads a visit; number 0: the newest. VIDI_EABSENT: there is none. */
+int db_visit_read(crawl_db *db, uint64_t number, db_visit *visit);
+/* Begins a visit: totals, pages of hosts, skipped links, queries and edges are those of one visit only. */
+int db_visit_begin(crawl_db *db, const db_visit *visit);
+/* How many pages the set is expected to have lost in this visit; fp_meaning as in vidi_stats. */
+int db_visit_lost(crawl_db *db, double expected, uint32_t meaning);
+/* Everything has an outcome since this date. */
+int db_visit_end(crawl_db *db, int64_t date);
+/* Gives all URLs of the queue the outcome "parked", and empties it; before the next visit begins. */
+int db_close_queue(crawl_db *db, int64_t date);
+
+/*
+ * Brings `known` and `newest` up to date with all rows, in a transaction of its own; before a visit begins. The keys
+ * are those of the set's canonical form. May be repeated.
+ */
+int db_pages_index(crawl_db *db, const url_keys *keys);
+/* The page of an earlier visit that has this key, and its URL, which is appended. VIDI_EABSENT: there is none. */
+int db_page_find(crawl_db *db, uint64_t key, uint64_t *page, bytes *url);
+
+/* What an outcome says about a page. */
+typedef enum db_state { DB_IS_FAILED, DB_IS_OK, DB_IS_MOVED, DB_IS_GONE } db_state;
+db_state db_state_of(int status, const char *reason);
+
+/* What earlier rows tell about the page of a row. */
+typedef struct db_prior {
+    uint64_t page;                  /* its first row */
+    uint64_t newest, settled, good; /* rows; 0: none */
+    int status;                     /* of `settled` */
+    vidi_str redirect;              /* of `settled` */
+    vidi_str content; /* of `good`: the digest of its body unpacked; texts are valid until the next call */
+    vidi_str digest;  /* of `good`: of its body as sent */
+} db_prior;
+int db_prior_read(crawl_db *db, uint64_t row, db_prior *prior);
+/* The row is now the newest of the page. */
+int db_newest_write(crawl_db *db, const db_prior *prior);
+/*
+ * 1 if the page that this row was found on is as it was in the last visit, and was read to its end both times, so that
+ * the last visit met this URL, too. max_depth: of both visits; negative: none.
+ */
+int db_was_linked(crawl_db *db, uint64_t row, const db_visit *last, int64_t max_depth);
+
+/* What a conditional request for a row's page needs. */
+typedef struct db_validators {
+    uint64_t row;  /* the last one of the page that has a head of its own */
+    uint64_t body; /* the row whose record has the body: this one, or another with the same body */
+    struct db_place {
+        char file[64]; /* of the archive */
+        uint64_t offset;
+    } head_at, body_at;
+    vidi_str etag, modified; /* one of them is there; valid until the next call */
+} db_validators;
+/* VIDI_EABSENT: the page is new, its content was not stored, or the server gave no validators. */
+int db_validators_read(crawl_db *db, uint64_t row, db_validators *found);
+
 /* ---- for reports ---- */
 
+/* Of this visit, except `hosts`. */
 typedef struct db_totals {
     uint64_t urls;
     uint64_t fetched, failed; /* outcomes without and with a reason */

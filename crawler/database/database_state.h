@@ -24,6 +24,7 @@ enum db_statement {
     DB_ROBOTS_READ,
     DB_ROBOTS_WRITE,
     DB_SEED,
+    DB_SEEDS,
     DB_SEEDS_FAILED,
     DB_SEEDS_AGAIN,
     DB_SKIP,
@@ -31,6 +32,19 @@ enum db_statement {
     DB_PATH,
     DB_REASONS,
     DB_SKIPPED,
+    DB_VISIT_READ,
+    DB_VISIT_BEGIN,
+    DB_VISIT_LOST,
+    DB_VISIT_END,
+    DB_CLOSE_QUEUE,
+    DB_PAGES_TO,
+    DB_KNOWN_BUILD,
+    DB_NEWEST_BUILD,
+    DB_PAGE_FIND,
+    DB_PRIOR,
+    DB_NEWEST_WRITE,
+    DB_WAS_LINKED,
+    DB_VALIDATORS,
     DB_STATEMENTS
 };
 
@@ -41,10 +55,12 @@ struct crawl_db {
     bool doubtful; /* db_is_doubtful */
     uint64_t inode;
     db_totals totals; /* without `urls` and `queue` */
+    uint64_t first;   /* the first row of this visit */
     bool totals_changed;
     bool rolled_back; /* what is in memory must be read again */
     int spoiled;      /* an error in this transaction; VIDI_OK: none */
     bytes host;       /* the texts of the last db_host_read */
+    bytes texts;      /* those of the last db_prior_read or db_validators_read */
     sqlite3_stmt *statements[DB_STATEMENTS];
     char error[256];
 };

@@ -52,6 +52,11 @@ int db_set_text(crawl_db *db, const char *name, vidi_str value)
 
 /* ---- outcomes ---- */
 
+static sql_value number_or_null(uint64_t number)
+{
+    return number ? SQL_NUMBER(number) : SQL_NULL;
+}
+
 int db_outcome_add(crawl_db *db, const db_outcome *outcome)
 {
     bool stored = outcome->file != NULL;
@@ -65,7 +70,10 @@ int db_outcome_add(crawl_db *db, const db_outcome *outcome)
                   SQL_STRING(outcome->error), SQL_TEXT(outcome->type), SQL_NUMBER(outcome->bytes),
                   SQL_STRING(outcome->digest), SQL_NUMBER(outcome->date), SQL_REAL(outcome->seconds),
                   SQL_TEXT(outcome->redirect), SQL_NUMBER(outcome->links), SQL_STRING(outcome->file),
-                  stored ? SQL_NUMBER(outcome->offset) : SQL_NULL, stored ? SQL_NUMBER(outcome->length) : SQL_NULL);
+                  stored ? SQL_NUMBER(outcome->offset) : SQL_NULL, stored ? SQL_NUMBER(outcome->length) : SQL_NULL,
+                  SQL_BLOB(((vidi_str){(const char *)outcome->record, DB_RECORD})), number_or_null(outcome->body),
+                  SQL_TEXT(outcome->etag), SQL_TEXT(outcome->modified), SQL_STRING(outcome->content),
+                  SQL_NUMBER(outcome->change), number_or_null(outcome->compared));
     if (error)
         return error;
     if (sqlite3_changes(db->sqlite) == 0)
@@ -196,29 +204,42 @@ int db_host_pages(crawl_db *db, uint64_t id, uint64_t pages)
 
 /* ---- the rest ---- */
 
-int db_seed(crawl_db *db, vidi_str url)
+int db_seed(crawl_db *db, vidi_str form, vidi_str url)
 {
-    int error = DB_CHANGE(db, DB_SEED, SQL_TEXT(url));
+    int error = DB_CHANGE(db, DB_SEED, SQL_TEXT(form), SQL_TEXT(url));
 
     return error ? error : sqlite3_changes(db->sqlite) > 0;
 }
 
-int db_seeds_again(crawl_db *db, frontier_visit *visit, void *context)
+/* Goes through the rows, an id and a URL each, of a statement that has these values. */
+static int visit_urls(crawl_db *db, enum db_statement which, const sql_value *values, int count, frontier_visit *visit,
+                      void *context)
 {
-    int result = SQLITE_DONE, stop = 0, error = db_ready_to_write(db, DB_SEEDS_FAILED);
+    int result = SQLITE_DONE, stop = 0, error = db_ready(db, which);
     if (error)
         return error;
-    sqlite3_stmt *ask = db->statements[DB_SEEDS_FAILED];
-    sql_bind(ask, SQL_VALUES(SQL_NUMBER(FRONTIER_SEED)));
+    sqlite3_stmt *ask = db->statements[which];
+    sql_bind(ask, values, count);
     while (!stop && (result = sqlite3_step(ask)) == SQLITE_ROW)
         stop = visit(context, sql_number(ask, 0), sql_blob(ask, 1));
     error = sql_code(result);
     if (error)
         db_fail(db, error);
     sqlite3_reset(ask);
-    if (stop || error)
-        return stop ? stop : error;
-    return DB_CHANGE(db, DB_SEEDS_AGAIN, SQL_NUMBER(FRONTIER_SEED));
+    return stop ? stop : error;
+}
+
+int db_seeds(crawl_db *db, frontier_visit *visit, void *context)
+{
+    return visit_urls(db, DB_SEEDS, NULL, 0, visit, context);
+}
+
+int db_seeds_again(crawl_db *db, uint64_t first, frontier_visit *visit, void *context)
+{
+    const sql_value values[] = {SQL_NUMBER(FRONTIER_SEED), SQL_NUMBER(first)};
+    int error = visit_urls(db, DB_SEEDS_FAILED, values, 2, visit, context);
+
+    return error ? error : db_change(db, DB_SEEDS_AGAIN, values, 2);
 }
 
 int db_skip(crawl_db *db, const char *reason, uint64_t links)

@@ -3,16 +3,33 @@
  * a change there, and of DB_VERSION if older programs cannot live with it.
  *
  * There is no index on URLs: the seen-set has decided already that they are new, and keeping one costs more than
- * everything else together. The one index has failures only.
+ * everything else together. When a crawl comes back, `known` has the keys of all URLs, written in their order. The one
+ * other index has failures only.
  */
 #include "crawler/database/database_state.h"
 
+/* What the views show: a row for each URL of each visit. */
+#define ROWS                                                                                                           \
+    "SELECT u.id AS id, u.url AS url, o.status AS status, o.reason AS reason, o.error AS error, o.type AS type,"       \
+    " o.bytes AS bytes, o.digest AS digest,"                                                                           \
+    " strftime('%Y-%m-%dT%H:%M:%fZ', o.date / 1000.0, 'unixepoch') AS date, o.seconds AS seconds, u.depth AS depth,"   \
+    " r.url AS referrer, o.redirect AS redirect, o.links AS links, o.file AS file, o.offset AS offset,"                \
+    " o.length AS length,"                                                                                             \
+    " CASE u.kind WHEN 0 THEN 'page' WHEN 1 THEN 'seed' WHEN 2 THEN 'sitemap' ELSE 'outside' END AS kind,"             \
+    " iif(u.page, u.page, u.id) AS page, o.body AS body, o.content AS content,"                                        \
+    " (SELECT max(visit) FROM epochs WHERE first <= u.id) AS visit,"                                                   \
+    " CASE o.change WHEN 1 THEN 'new' WHEN 2 THEN 'changed' WHEN 3 THEN 'unchanged' WHEN 4 THEN 'gone'"                \
+    " WHEN 5 THEN 'back' WHEN 6 THEN 'moved' WHEN 7 THEN 'failed' WHEN 8 THEN 'recovered' END AS change,"              \
+    " o.compared AS compared"                                                                                          \
+    " FROM urls u LEFT JOIN outcomes o ON o.id = u.id LEFT JOIN urls r ON r.id = u.referrer"
+
 const char db_tables[] =
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-    "CREATE TABLE seeds (url TEXT PRIMARY KEY) WITHOUT ROWID;"
+    "CREATE TABLE seeds (url TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE outcomes (id INTEGER PRIMARY KEY, status INTEGER NOT NULL, reason TEXT, error TEXT, type TEXT,"
     " bytes INTEGER NOT NULL, digest TEXT, date INTEGER NOT NULL, seconds REAL NOT NULL, redirect TEXT,"
-    " links INTEGER NOT NULL, file TEXT, offset INTEGER, length INTEGER);"
+    " links INTEGER NOT NULL, file TEXT, offset INTEGER, length INTEGER, record BLOB, body INTEGER, etag TEXT,"
+    " modified TEXT, content TEXT, change INTEGER NOT NULL, compared INTEGER);"
     "CREATE INDEX outcomes_by_reason ON outcomes (reason) WHERE reason IS NOT NULL;"
     "CREATE TABLE totals (one INTEGER PRIMARY KEY CHECK (one = 1), fetched INTEGER NOT NULL, failed INTEGER NOT NULL,"
     " bytes INTEGER NOT NULL, hosts INTEGER NOT NULL, archived INTEGER NOT NULL);"
@@ -24,10 +41,12 @@ const char db_tables[] =
     "CREATE TABLE skipped (reason TEXT PRIMARY KEY, links INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE edges (target INTEGER NOT NULL, page INTEGER NOT NULL, text TEXT);"
     "CREATE TABLE paths (path INTEGER PRIMARY KEY, queries INTEGER NOT NULL);"
-    "CREATE VIEW pages AS SELECT u.id AS id, u.url AS url, o.status AS status, o.reason AS reason, o.error AS error,"
-    " o.type AS type, o.bytes AS bytes, o.digest AS digest,"
-    " strftime('%Y-%m-%dT%H:%M:%fZ', o.date / 1000.0, 'unixepoch') AS date, o.seconds AS seconds, u.depth AS depth,"
-    " r.url AS referrer, o.redirect AS redirect, o.links AS links, o.file AS file, o.offset AS offset,"
-    " o.length AS length,"
-    " CASE u.kind WHEN 0 THEN 'page' WHEN 1 THEN 'seed' WHEN 2 THEN 'sitemap' ELSE 'outside' END AS kind"
-    " FROM urls u LEFT JOIN outcomes o ON o.id = u.id LEFT JOIN urls r ON r.id = u.referrer;";
+    "CREATE TABLE epochs (visit INTEGER PRIMARY KEY, first INTEGER NOT NULL, began INTEGER NOT NULL, ended INTEGER,"
+    " comparable INTEGER NOT NULL, seconds_ms INTEGER NOT NULL, expected_lost REAL NOT NULL,"
+    " fp_meaning INTEGER NOT NULL);"
+    "CREATE TABLE known (key INTEGER PRIMARY KEY, page INTEGER NOT NULL);"
+    "CREATE TABLE newest (page INTEGER PRIMARY KEY, row INTEGER NOT NULL, settled INTEGER NOT NULL,"
+    " good INTEGER NOT NULL);"
+    "CREATE VIEW visits AS " ROWS ";"
+    "CREATE VIEW pages AS " ROWS " LEFT JOIN newest n ON n.page = iif(u.page, u.page, u.id)"
+    " WHERE n.row IS NULL OR n.row = u.id;";

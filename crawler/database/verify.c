@@ -62,19 +62,24 @@ static int check_trees(verifying *self, bool thorough)
 
 /* ---- rows and totals ---- */
 
+#define IN_VISIT " WHERE " DB_THIS_VISIT
+
 /* A number that is computed from rows, and the one that was kept beside them. */
 static const struct {
     const char *what, *rows, *kept;
 } sums[] = {
     {"URLs", "SELECT count(*) FROM urls", "SELECT max(id) FROM urls"},
-    {"URLs", "SELECT count(*) FROM urls", "SELECT value FROM meta WHERE name = 'urls'"},
-    {"outcomes", "SELECT count(*) FROM outcomes", "SELECT value FROM meta WHERE name = 'outcomes'"},
-    {"pages", "SELECT count(*) FROM outcomes WHERE status <> 0", "SELECT value FROM meta WHERE name = 'pages'"},
-    {"fetched pages", "SELECT count(*) FROM outcomes WHERE reason IS NULL", "SELECT fetched FROM totals"},
-    {"failed pages", "SELECT count(*) FROM outcomes WHERE reason IS NOT NULL", "SELECT failed FROM totals"},
-    {"archived pages", "SELECT count(*) FROM outcomes WHERE file IS NOT NULL", "SELECT archived FROM totals"},
-    {"bytes", "SELECT sum(bytes) FROM outcomes", "SELECT bytes FROM totals"},
+    {"URLs", "SELECT count(*) FROM urls" IN_VISIT, "SELECT value FROM meta WHERE name = 'urls'"},
+    {"outcomes", "SELECT count(*) FROM outcomes" IN_VISIT, "SELECT value FROM meta WHERE name = 'outcomes'"},
+    {"pages", "SELECT count(*) FROM outcomes" IN_VISIT " AND status <> 0",
+     "SELECT value FROM meta WHERE name = 'pages'"},
+    {"fetched pages", "SELECT count(*) FROM outcomes" IN_VISIT " AND reason IS NULL", "SELECT fetched FROM totals"},
+    {"failed pages", "SELECT count(*) FROM outcomes" IN_VISIT " AND reason IS NOT NULL", "SELECT failed FROM totals"},
+    {"archived pages", "SELECT count(*) FROM outcomes" IN_VISIT " AND file IS NOT NULL", "SELECT archived FROM totals"},
+    {"bytes", "SELECT sum(bytes) FROM outcomes" IN_VISIT, "SELECT bytes FROM totals"},
     {"hosts", "SELECT count(*) FROM hosts", "SELECT hosts FROM totals"},
+    {"rows of earlier visits without an outcome", "SELECT count(*) FROM urls WHERE NOT " DB_THIS_VISIT,
+     "SELECT count(*) FROM outcomes WHERE NOT " DB_THIS_VISIT},
     {"outcomes of URLs that are there", "SELECT count(*) FROM outcomes",
      "SELECT count(*) FROM outcomes WHERE id BETWEEN 1 AND (SELECT max(id) FROM urls)"},
     {"referrers that are there", "SELECT count(*) FROM urls",

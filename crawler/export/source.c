@@ -66,27 +66,12 @@ static int find_end(export_source *source)
  * What exports want to know about the newest row of each page. A row whose record only refers to another, because the
  * body was the same, or because the server answered 304, is given the place of that one.
  */
-static const char view_without_visits[] =
-    "CREATE TEMP VIEW stored AS SELECT id, url, status, type, date, redirect, kind, file, offset FROM main.pages";
 static const char view[] =
     "CREATE TEMP VIEW stored AS SELECT p.id AS id, p.url AS url,"
-    " CASE WHEN p.status = 304 THEN coalesce(b.status, 304) ELSE p.status END AS status,"
-    " coalesce(nullif(p.type, ''), b.type) AS type, p.date AS date, p.redirect AS redirect, p.kind AS kind,"
-    " coalesce(b.file, p.file) AS file, coalesce(b.offset, p.offset) AS offset"
-    " FROM main.pages p LEFT JOIN main.outcomes b ON b.id = p.body";
-
-static int make_view(export_source *source)
-{
-    sqlite3_stmt *ask;
-    int error = export_prepare(source, &ask, "SELECT 1 FROM pragma_table_info('pages') WHERE name = 'body'"), found = 0;
-
-    if (!error)
-        found = export_step(source, ask);
-    sqlite3_finalize(ask);
-    if (error || found < 0)
-        return error ? error : found;
-    return export_check(source, sql_execute(source->sqlite, found ? view : view_without_visits));
-}
+    " CASE WHEN p.status = 304 THEN coalesce(h.status, 304) ELSE p.status END AS status,"
+    " coalesce(nullif(p.type, ''), h.type) AS type, p.date AS date, p.redirect AS redirect, p.kind AS kind,"
+    " coalesce(b.file, h.file, p.file) AS file, coalesce(b.offset, h.offset, p.offset) AS offset"
+    " FROM main.pages p LEFT JOIN main.outcomes h ON h.id = p.body LEFT JOIN main.outcomes b ON b.id = h.body";
 
 int export_source_open(export_source *source, const export_options *options, export_result *result, char *why)
 {
@@ -98,7 +83,7 @@ int export_source_open(export_source *source, const export_options *options, exp
     if (!error)
         error = find_end(source);
     if (!error)
-        error = make_view(source);
+        error = export_check(source, sql_execute(source->sqlite, view));
     if (error)
         return error;
     if (asprintf(&source->folder, "%s/archive", options->folder) < 0) {

@@ -14,14 +14,16 @@ enum { RESERVED = 8 }; /* bytes of a page that the database keeps for a checksum
 
 static const char tables[] =
     "CREATE TABLE IF NOT EXISTS urls (id INTEGER PRIMARY KEY, url TEXT NOT NULL, host INTEGER NOT NULL,"
-    " depth INTEGER NOT NULL, hops INTEGER NOT NULL, kind INTEGER NOT NULL, referrer INTEGER NOT NULL);"
+    " depth INTEGER NOT NULL, hops INTEGER NOT NULL, kind INTEGER NOT NULL, referrer INTEGER NOT NULL,"
+    " page INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS segments (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS queue (segment INTEGER NOT NULL, level INTEGER NOT NULL, host INTEGER NOT NULL,"
     " block INTEGER NOT NULL, count INTEGER NOT NULL, urls BLOB NOT NULL,"
     " PRIMARY KEY (segment, level, host, block)) WITHOUT ROWID;";
 
 static const char *const texts[FRONTIER_STATEMENTS] = {
-    [FRONTIER_ADD] = "INSERT INTO urls (url, host, depth, hops, kind, referrer) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [FRONTIER_ADD] = ("INSERT INTO urls (url, host, depth, hops, kind, referrer, page)"
+                      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
     [FRONTIER_LAST] = "SELECT max(id) FROM urls",
     [FRONTIER_TEXT] = "SELECT url FROM urls WHERE id = ?1",
     [FRONTIER_SINCE] = "SELECT id, url FROM urls WHERE id > ?1 ORDER BY id",
@@ -183,7 +185,7 @@ int frontier_add(frontier *frontier, frontier_url *url)
         return error;
     sqlite3_stmt *add = frontier->statements[FRONTIER_ADD];
     sql_bind(add, SQL_VALUES(SQL_TEXT(url->url), SQL_NUMBER(url->host), SQL_NUMBER(url->depth), SQL_NUMBER(url->hops),
-                             SQL_NUMBER(url->kind), SQL_NUMBER(url->referrer)));
+                             SQL_NUMBER(url->kind), SQL_NUMBER(url->referrer), SQL_NUMBER(url->page)));
     error = sql_run(add);
     if (error)
         return frontier_wrote(frontier, frontier_fail(frontier, error));

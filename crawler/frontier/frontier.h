@@ -8,9 +8,9 @@
  *
  * Everything happens in the database and the transaction of the caller. Memory does not grow with the number of URLs.
  *
- *   urls        id, url, host, depth, hops, kind, referrer     append-only
- *   segments    first, last                                    which ids are sorted; a segment is a range of them
- *   queue       (segment, level, host, block), count, urls     clustered by host: what a host needs lies together
+ *   urls        id, url, host, depth, hops, kind, referrer, page     append-only
+ *   segments    first, last                                          which ids are sorted; a segment is a range of them
+ *   queue       (segment, level, host, block), count, urls           clustered by host: what a host needs lies together
  *
  * Why segments: inserting URLs of a million hosts in the order of their hosts touches every page of the queue. So each
  * large sort writes a new segment from beginning to end, and older segments stay as they are. Small sorts share a
@@ -48,6 +48,7 @@ typedef struct frontier_url {
     uint32_t hops;  /* redirects that led here */
     frontier_kind kind;
     uint64_t referrer; /* id of the page that it was found on; 0: none */
+    uint64_t page;     /* for frontier_add: the first row of this page, from an earlier visit; 0: this is the first */
 } frontier_url;
 
 typedef struct frontier frontier;

@@ -2,7 +2,7 @@
  * What a response yields: see harvest.h.
  *
  *   head -> type, X-Robots-Tag, redirect; Link and Refresh -> scope -> wanted
- *   body -> digest; unpacked -> page, style sheet or sitemap -> robots meta, links -> scope -> wanted
+ *   body -> digest; unpacked -> its digest, page, style sheet or sitemap -> robots meta, links -> scope -> wanted
  *   nothing forbids it -> records for the archive
  */
 #include "crawler/harvest/harvest.h"
@@ -67,22 +67,29 @@ static void tell_how_it_unpacked(harvest *into, http_unpacked outcome)
         harvest_tell_problem(into, "its unpacked content is larger than --max-unpacked");
 }
 
+/* A page is the same if its content is, however it was packed. What cannot be unpacked is compared as it was sent. */
 static int read_content(reading *r)
 {
     harvest *into = r->collector.into;
     vidi_str content = bytes_str(&r->response->body);
     harvest_content what = harvest_content_by_type(into->type, r->collector.from->kind);
     bytes unpacked = {0};
+    int error = VIDI_OK;
 
-    if (content.len == 0 || what == HARVEST_NOTHING || (what == HARVEST_CSS && !r->collector.rules->resources))
+    if (content.len == 0)
         return VIDI_OK;
     http_unpacked outcome = http_unpack(r->head, content, r->collector.rules->max_unpacked, &unpacked);
     if (outcome == HTTP_NO_MEMORY)
         return VIDI_EMEMORY;
-    tell_how_it_unpacked(into, outcome);
+    if (outcome == HTTP_UNPACKED)
+        error = archive_digest(bytes_str(&unpacked), into->content);
+    bool has_links = what != HARVEST_NOTHING && (what != HARVEST_CSS || r->collector.rules->resources);
+    if (has_links)
+        tell_how_it_unpacked(into, outcome);
     if (outcome != HTTP_AS_IT_IS)
         content = bytes_str(&unpacked);
-    int error = content.len ? read_by_content(r, what, content) : VIDI_OK;
+    if (!error && has_links && content.len)
+        error = read_by_content(r, what, content);
     bytes_free(&unpacked);
     return error;
 }
@@ -125,6 +132,27 @@ static bool has_page_links(frontier_kind kind)
     return kind != FRONTIER_OUTSIDE && kind != FRONTIER_SITEMAP;
 }
 
+/* A value that is too long, or has characters that a header line cannot have, is of no use. */
+static void take_value(vidi_str head, const char *name, char *to, size_t room)
+{
+    vidi_str value = http_value(head, name);
+
+    to[0] = 0;
+    if (!value.ptr || value.len >= room)
+        return;
+    for (size_t i = 0; i < value.len; i++)
+        if (value.ptr[i] < 0x20 || value.ptr[i] == 0x7F)
+            return;
+    memcpy(to, value.ptr, value.len);
+    to[value.len] = 0;
+}
+
+void harvest_validators(harvest *into, vidi_str head)
+{
+    take_value(head, "etag", into->etag, sizeof into->etag);
+    take_value(head, "last-modified", into->modified, sizeof into->modified);
+}
+
 static int read_response(reading *r)
 {
     harvest *into = r->collector.into;
@@ -135,6 +163,7 @@ static int read_response(reading *r)
         harvest_tell_problem(into, r->response->why);
         return VIDI_OK;
     }
+    harvest_validators(into, r->head);
     r->robots = http_robots(r->head, r->collector.rules->agent);
     r->collector.nofollow = r->robots & HTML_ROBOTS_NOFOLLOW;
     if (!was_asked_for_head(r->response))

@@ -48,10 +48,12 @@ typedef enum harvest_skip {
 const char *harvest_skip_name(harvest_skip skip);
 
 typedef struct harvest {
-    char type[64];     /* media type, in lower case */
-    char digest[40];   /* of the body as sent; empty: the request was a HEAD */
-    vidi_str redirect; /* absolute; ptr NULL: none */
-    uint64_t found;    /* links on the page, wanted or not */
+    char type[64];                /* media type, in lower case */
+    char digest[40];              /* of the body as sent; empty: the request was a HEAD */
+    char content[40];             /* of the body unpacked; empty: as `digest` */
+    char etag[256], modified[64]; /* ETag and Last-Modified, for asking again; empty: none, or longer than that */
+    vidi_str redirect;            /* absolute; ptr NULL: none */
+    uint64_t found;               /* links on the page, wanted or not */
     uint64_t skipped[HARVEST_SKIPS];
     harvest_link *links; /* the wanted ones */
     size_t link_count, link_room;
@@ -73,6 +75,9 @@ typedef struct harvest {
 int harvest_read(harvest *into, const harvest_rules *rules, archive_packer *packer, const frontier_url *url,
                  const fetch_response *response);
 void harvest_free(harvest *found);
+
+/* Takes ETag and Last-Modified from a head. */
+void harvest_validators(harvest *into, vidi_str head);
 
 /* True if content of unknown type begins like a page of HTML. */
 bool harvest_looks_like_html(vidi_str content);

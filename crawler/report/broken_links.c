@@ -27,7 +27,8 @@ static const char drop_tables[] = "DROP TABLE IF EXISTS temp.referrers; DROP TAB
 
 static const char leading[] =
     "SELECT o.id, u.url, o.redirect, judge(o.status, o.reason) FROM outcomes o JOIN urls u ON u.id = o.id"
-    " WHERE o.redirect IS NOT NULL OR o.reason IS NOT NULL OR o.status NOT BETWEEN 200 AND 399 ORDER BY o.id";
+    " WHERE o." DB_THIS_VISIT
+    " AND (o.redirect IS NOT NULL OR o.reason IS NOT NULL OR o.status NOT BETWEEN 200 AND 399) ORDER BY o.id";
 
 static const char find_wanted[] =
     "CREATE INDEX temp.lead_by_next ON lead (next);"
@@ -45,7 +46,8 @@ static const char find_referrers[] =
 
 static const char broken_urls[] =
     "SELECT o.id, u.url, o.status, o.reason, o.error FROM outcomes o JOIN urls u ON u.id = o.id"
-    " WHERE (o.reason IS NOT NULL OR o.status NOT BETWEEN 200 AND 399) AND judge(o.status, o.reason) = 2 ORDER BY o.id";
+    " WHERE o." DB_THIS_VISIT " AND (o.reason IS NOT NULL OR o.status NOT BETWEEN 200 AND 399)"
+    " AND judge(o.status, o.reason) = 2 ORDER BY o.id";
 
 static const char referrers_of[] =
     "SELECT p.url, r.text, CASE WHEN r.through <> r.broken THEN t.url END FROM referrers r"

@@ -163,20 +163,20 @@ static int meta_text(report *report, const char *name, char *to, size_t room)
     return error;
 }
 
-/* A value of meta as a number, read by SQLite, whatever the locale; 0 if there is none. */
-static int meta_number(report *report, const char *name, double *value)
+/* What the newest visit says about the set, and how long it has taken. */
+static int read_visit(report *report, report_totals *totals)
 {
     sqlite3_stmt *ask;
-    int error = report_prepare(report, &ask, "SELECT CAST(value AS REAL) FROM meta WHERE name = ?1");
+    int error = report_prepare(report, &ask,
+                               "SELECT visit, expected_lost, fp_meaning, (SELECT value FROM meta WHERE name ="
+                               " 'seconds_ms') FROM epochs ORDER BY visit DESC LIMIT 1");
 
-    *value = 0;
-    if (!error) {
-        sql_bind(ask, SQL_VALUES(SQL_STRING(name)));
-        error = report_step(report, ask);
-        if (error == 1) {
-            *value = sqlite3_column_double(ask, 0);
-            error = VIDI_OK;
-        }
+    if (!error && (error = report_step(report, ask)) == 1) {
+        totals->visit = sql_number(ask, 0);
+        totals->expected_lost = sqlite3_column_double(ask, 1);
+        totals->fp_meaning = (uint32_t)sql_number(ask, 2);
+        totals->seconds = sqlite3_column_double(ask, 3) / 1000;
+        error = VIDI_OK;
     }
     sqlite3_finalize(ask);
     return error;
@@ -230,7 +230,8 @@ static int count_states(report *report, report_totals *totals)
     sqlite3_stmt *ask;
     int error = report_prepare(report, &ask,
                                "SELECT judge(status, reason) AS state, count(*) FROM outcomes"
-                               " WHERE reason IS NOT NULL OR status NOT BETWEEN 200 AND 399 GROUP BY state");
+                               " WHERE " DB_THIS_VISIT
+                               " AND (reason IS NOT NULL OR status NOT BETWEEN 200 AND 399) GROUP BY state");
 
     while (!error && (error = report_step(report, ask)) == 1) {
         int state = sqlite3_column_int(ask, 0);
@@ -260,19 +261,12 @@ static int count(report *report, const char *statement, uint64_t *found)
 
 static int read_meta(report *report, report_totals *totals)
 {
-    double milliseconds = 0, meaning = 0;
-    int error = meta_number(report, "seconds_ms", &milliseconds);
+    int error = read_visit(report, totals);
 
-    if (!error)
-        error = meta_number(report, "expected_lost", &totals->expected_lost);
-    if (!error)
-        error = meta_number(report, "fp_meaning", &meaning);
     if (!error)
         error = meta_text(report, "kind", totals->kind, sizeof totals->kind);
     if (!error)
         error = meta_text(report, "canon", totals->canon, sizeof totals->canon);
-    totals->seconds = milliseconds / 1000;
-    totals->fp_meaning = (uint32_t)meaning;
     return error;
 }
 
@@ -301,7 +295,8 @@ int report_total(report *report, report_totals *totals)
         error = count(report, "SELECT count(*) FROM hosts WHERE parked IS NOT NULL", &totals->parked);
     if (!error)
         error =
-            count(report, "SELECT count(*) FROM outcomes WHERE reason IS NULL AND error IS NOT NULL", &totals->partial);
+            count(report, "SELECT count(*) FROM outcomes WHERE reason IS NULL AND error IS NOT NULL AND " DB_THIS_VISIT,
+                  &totals->partial);
     report_end(report);
     return error;
 }

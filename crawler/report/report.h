@@ -18,10 +18,12 @@ typedef struct report report;
 int report_open(report **made, const char *folder, char *why);
 void report_close(report *report);
 
+/* What became of the newest visit. */
 typedef struct report_totals {
+    uint64_t visit; /* from 1 */
     db_totals rows;
     uint64_t broken, unknown;
-    double seconds; /* of all runs */
+    double seconds; /* of all its runs */
     double expected_lost;
     uint32_t fp_meaning;
     char kind[24], canon[160];

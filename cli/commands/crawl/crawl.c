@@ -65,6 +65,11 @@ static const cli_option options_table[] = {
     {"to", 0, CLI_TEXT, FIELD(to), "FOLDER", "With 'extract': the folder to write files to",
      "Created if it does not exist. It must be empty, or made by an earlier 'extract' of the same crawl.", 0},
     {"rewrite", 0, CLI_FLAG, FIELD(rewrite), NULL, "With 'extract': make links lead to the files", NULL, 0},
+    {"revisit", 0, CLI_FLAG, FIELD(revisit), NULL, "Visit a finished crawl again; needs --state",
+     "Begins the next visit: the site is crawled again from its seeds, with new salts for the set, so pages that it "
+     "lost last time are found. Pages that have not changed are not sent again if the server can tell. A visit that is "
+     "not finished is continued first.",
+     0},
     {"rebuild-seen", 0, CLI_FLAG, FIELD(rebuild_seen), NULL, "Make the set of seen URLs again from the database",
      "For a crawl that is refused because its set (DIR/seen) is damaged, or is older or newer than the database, as "
      "after restoring a backup. The old set is kept as DIR/seen.old.1. Pages that the database does not know are "

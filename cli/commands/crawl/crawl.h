@@ -36,7 +36,7 @@ typedef struct cli_crawl_options {
     double delay;                                                     /* negative: not given */
     bool rewrite;                                                     /* of extract */
     bool ignore_robots;
-    bool resources, check, json, rebuild_seen, no_store, no_sitemaps, quiet, progress;
+    bool resources, check, json, revisit, rebuild_seen, no_store, no_sitemaps, quiet, progress;
 } cli_crawl_options;
 
 #define CLI_CRAWL_ANY_DEPTH UINT64_MAX

@@ -88,6 +88,7 @@ static void read_rest(crawl_options *into, const cli_crawl_options *options)
     into->connections = (unsigned)options->connections;
     into->threads = (unsigned)options->threads;
     into->output = options->jsonl;
+    into->revisit = options->revisit;
     into->rebuild_seen = options->rebuild_seen;
 }
 
@@ -99,6 +100,8 @@ static int check(const cli_crawl_options *options)
 
     if (lines && options->json)
         return cli_error("--jsonl - and --json both write to standard output; give --jsonl a FILE");
+    if (options->revisit && !options->set.state)
+        return cli_error("--revisit needs the --state DIR of a crawl to come back to");
     if (options->ca_file && access(options->ca_file, R_OK) != 0)
         return cli_error("--ca-file: cannot read %s: %s", options->ca_file, strerror(errno));
     return CLI_OK;

@@ -30,9 +30,9 @@ static int take_reason(void *context, const char *name, uint64_t count)
 static int visit_statuses(crawl_db *rows, db_visit_count *visit, void *context)
 {
     sqlite3_stmt *ask = NULL;
-    int error =
-        sql_prepare(db_sqlite(rows), &ask,
-                    "SELECT status, count(*) FROM outcomes WHERE reason IS NULL GROUP BY status ORDER BY status");
+    int error = sql_prepare(db_sqlite(rows), &ask,
+                            "SELECT status, count(*) FROM outcomes WHERE reason IS NULL AND " DB_THIS_VISIT
+                            " GROUP BY status ORDER BY status");
     int step = SQLITE_DONE;
 
     while (error == VIDI_OK && (step = sqlite3_step(ask)) == SQLITE_ROW)
@@ -136,13 +136,15 @@ void cli_crawl_explain_seeds(const cli_crawl_account *account)
     ask_about_seeds(
         account,
         "SELECT url, coalesce(error, CASE reason WHEN 'robots' THEN 'robots.txt forbids it' ELSE reason END)"
-        " FROM pages WHERE kind = 'seed' AND reason IS NOT NULL ORDER BY id LIMIT 5",
+        " FROM visits WHERE kind = 'seed' AND reason IS NOT NULL AND " DB_THIS_VISIT " ORDER BY id LIMIT 5",
         tell_error);
 }
 
 void cli_crawl_warn_of_seeds(const cli_crawl_account *account)
 {
-    ask_about_seeds(account, "SELECT url, status FROM pages WHERE kind = 'seed' AND status >= 400 ORDER BY id LIMIT 5",
+    ask_about_seeds(account,
+                    "SELECT url, status FROM visits WHERE kind = 'seed' AND status >= 400 AND " DB_THIS_VISIT
+                    " ORDER BY id LIMIT 5",
                     tell_status);
 }
 

@@ -3,6 +3,7 @@
  */
 #include "crawler/crawl/fetcher/fetcher.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ enum {
     GATED = 20,         /* milliseconds: longest wait while too much is fetched and not committed */
     HAND_OVER = 16,     /* pages that are handed to the parsers together */
     SOON = 200,         /* milliseconds: if nothing can be fetched for longer, storage is asked to hurry */
+    CONDITION = 320,    /* room for a line of a conditional request */
     LAST_MOMENTS = 5000 /* milliseconds that requests get to end when the time is over */
 };
 
@@ -64,6 +66,10 @@ static void take_in(fetcher *fetcher)
             host_take_block(fetcher, (url_block *)one);
             continue;
         }
+        if (one->kind == MESSAGE_FETCH_JOB) {
+            host_take_again(fetcher, (fetch_job *)one);
+            continue;
+        }
         if (one->kind == MESSAGE_HOST_INFO)
             host_take_info(fetcher, (host_info *)one);
         else
@@ -74,8 +80,26 @@ static void take_in(fetcher *fetcher)
 
 /* ---- asking ---- */
 
+/* The lines of a conditional request, in `text`. Returns how many. */
+static size_t conditions(const fetcher *fetcher, const fetch_job *asks, char text[2][CONDITION], const char *lines[2])
+{
+    const known_page *known = atomic_load(&fetcher->crawl->distrusts_archive) ? NULL : asks->known;
+    size_t count = 0;
+
+    if (known && known->etag && snprintf(text[count], CONDITION, "If-None-Match: %s", known->etag) < CONDITION)
+        count++;
+    if (known && known->modified &&
+        snprintf(text[count], CONDITION, "If-Modified-Since: %s", known->modified) < CONDITION)
+        count++;
+    for (size_t i = 0; i < count; i++)
+        lines[i] = text[i];
+    return count;
+}
+
 static bool start(fetcher *fetcher, host *host, fetch_job *asks)
 {
+    char text[2][CONDITION];
+    const char *lines[2];
     bool outside = asks->url.kind == FRONTIER_OUTSIDE && !asks->robots_for;
     fetch_request request = {.item = asks,
                              .url = asks->url.url,
@@ -86,6 +110,8 @@ static bool start(fetcher *fetcher, host *host, fetch_job *asks)
                              .may_cut = asks->robots_for || outside,
                              .is_fresh = asks->failures > 0};
 
+    request.extra = lines;
+    request.extra_count = conditions(fetcher, asks, text, lines);
     if (asks->robots_for)
         request.max_body = ROBOTS_LIMIT;
     else if (outside)

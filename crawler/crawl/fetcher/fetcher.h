@@ -114,6 +114,8 @@ void host_leave_if_over(fetcher *fetcher, host *host);
 /* Gives a URL an outcome without a response. */
 void host_unfetched(fetcher *fetcher, fetch_job *page, const char *reason, const char *error);
 void host_take_block(fetcher *fetcher, url_block *urls);
+/* Requests a page once more, whole: it has not changed, but its body in the archive cannot be read. */
+void host_take_again(fetcher *fetcher, fetch_job *page);
 void host_take_info(fetcher *fetcher, host_info *known); /* the host info stays the caller's */
 /* Gives hosts back that have nothing to do. */
 void host_make_room(fetcher *fetcher);

@@ -238,6 +238,10 @@ static fetch_job *next_of_blocks(fetcher *fetcher, host *host)
         return NULL;
     }
     made->host = host;
+    if (first->known) {
+        made->known = first->known[first->at];
+        first->known[first->at] = NULL;
+    }
     first->at++;
     host->unstarted--;
     if (first->at == first->count)
@@ -463,6 +467,22 @@ void host_take_info(fetcher *fetcher, host_info *known)
         host->not_until = fetcher->now + wait;
     if (host->queue && wait > 0)
         polite_back_off(fetcher->politeness, host->queue, host->not_until);
+    host_refresh(fetcher, host);
+}
+
+void host_take_again(fetcher *fetcher, fetch_job *page)
+{
+    host *host = id_map_get(&fetcher->hosts, page->url.host);
+
+    free(page->known);
+    page->known = NULL;
+    if (!host || !host->in_host_table) { /* its block is handed out again */
+        send_request(fetcher, MESSAGE_HOST_LEFT, page->url.host, 1);
+        fetch_job_free(page);
+        return;
+    }
+    page->host = host;
+    host_retry(fetcher, host, page, fetcher->now);
     host_refresh(fetcher, host);
 }
 

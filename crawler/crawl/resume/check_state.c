@@ -2,7 +2,8 @@
  * Checks everything that a crawl keeps: see crawl.h.
  *
  *   crawl.db    the checksum of each page; the trees, counts and queue (db_verify)
- *   seen        each byte; where it stands, compared with the database (consistency.c); each row's URL must be in it
+ *   seen        each byte; where it stands, compared with the database (consistency.c); the URL of each row of this
+ *               visit must be in it
  *   archive     each record; and for each page that the database says is stored, a record at its place, with its digest
  *   --jsonl     the digest of all committed lines
  *
@@ -178,6 +179,9 @@ static int check_set(checking *check)
     if (at_rest && check->unfinished) /* what a crash leaves, but there was none */
         tell(check, "seen: the last %" PRIu64 " bytes of its log cannot be read", check->unfinished);
     known.synced_to = check->before.synced_to;
+    known.first = check->before.first;
+    known.epoch = check->before.epoch;
+    known.next_epoch = check->before.next_epoch ? check->before.next_epoch : known.next_epoch;
     error = consistency_compare(&known, check->set, &check->row, why);
     if (error == VIDI_EDIFFERS) {
         tell(check, "%s", why);
@@ -185,15 +189,15 @@ static int check_set(checking *check)
     }
     if (error)
         return take(check, error, "seen", why);
-    error = frontier_since(db_frontier(check->db), 0, ask_row, check);
+    error = frontier_since(db_frontier(check->db), known.first - 1, ask_row, check);
     error = error < 0 ? error : ask_chunk(check);
     if (!error)
         error = vidi_stat(check->set, &stats);
     if (!error && check->missing)
         tell(check, "seen: the URLs of %" PRIu64 " rows are not in it", check->missing);
-    if (!error && stats.count > check->row)
+    if (!error && stats.count > check->row - (known.first - 1))
         tell(check, "seen: it has %" PRIu64 " URLs, but the database has %" PRIu64 " rows for them", stats.count,
-             check->row);
+             check->row - (known.first - 1));
     return take(check, error, "seen", vidi_message());
 }
 

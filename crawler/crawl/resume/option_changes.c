@@ -20,27 +20,55 @@ static int describe_scope(const crawl *crawl, bytes *to)
     return error;
 }
 
-static int compare_depth(crawl *crawl)
+/*
+ * Whether this run keeps the same links as the one before. A visit whose runs did not all do so ("mixed") cannot be
+ * compared with the next one: a link that it did not keep may look like one that the set has lost.
+ */
+static int compare_rules(crawl *crawl, bool begins)
+{
+    const crawl_options *o = &crawl->options;
+    bytes now = {0}, before = {0};
+    int64_t mixed = 0;
+    int error = describe_scope(crawl, &now);
+
+    if (error == VIDI_OK)
+        error = bytes_append_format(&now, "\n%lld %zu %u %u %llu %llu %d %d %d", (long long)o->max_depth, o->max_url,
+                                    o->max_repeat, o->max_hops, (unsigned long long)o->max_body,
+                                    (unsigned long long)o->max_unpacked, o->resources, o->check, o->no_sitemaps);
+    if (error == VIDI_OK)
+        error = db_get_text(crawl->db, "rules", &before);
+    bool differs = error == VIDI_OK && (now.len != before.len || memcmp(now.ptr, before.ptr, now.len) != 0);
+    if (error == VIDI_OK || error == VIDI_EABSENT)
+        error = db_set_text(crawl->db, "rules", bytes_str(&now));
+    if (error == VIDI_OK && (error = db_get(crawl->db, "mixed", &mixed)) == VIDI_EABSENT)
+        error = VIDI_OK;
+    crawl->same_rules = !differs && !mixed;
+    bytes_free(&now);
+    bytes_free(&before);
+    return error ? error : db_set(crawl->db, "mixed", !begins && (mixed || differs));
+}
+
+static int compare_depth(crawl *crawl, bool begins)
 {
     int64_t before, now = crawl->options.max_depth < 0 ? INT64_MAX : crawl->options.max_depth;
     int error = db_get(crawl->db, "depth", &before);
 
-    if (error == VIDI_OK && before < now)
+    if (error == VIDI_OK && before < now && !begins)
         crawl_warn(crawl, "%s was crawled with --depth %lld: links beyond that were not kept; a new --state finds them",
                    crawl->options.folder, (long long)before);
     if (error && error != VIDI_EABSENT)
         return error;
-    return db_set(crawl->db, "depth", error == VIDI_OK && before < now ? before : now);
+    return db_set(crawl->db, "depth", error == VIDI_OK && before < now && !begins ? before : now);
 }
 
-static int compare_scope(crawl *crawl)
+static int compare_scope(crawl *crawl, bool begins)
 {
     bytes now = {0}, before = {0};
     int error = describe_scope(crawl, &now);
 
     if (error == VIDI_OK)
         error = db_get_text(crawl->db, "scope", &before);
-    if (error == VIDI_OK && (now.len != before.len || memcmp(now.ptr, before.ptr, now.len) != 0))
+    if (error == VIDI_OK && !begins && (now.len != before.len || memcmp(now.ptr, before.ptr, now.len) != 0))
         crawl_warn(crawl,
                    "%s was crawled with another --scope, --include or --exclude: links that these left out were not "
                    "kept; a new --state finds them",
@@ -68,11 +96,13 @@ static int compare_check(crawl *crawl, uint64_t outcomes)
     return error && error != VIDI_EABSENT ? error : db_set(crawl->db, "check", 1);
 }
 
-int option_changes_warn(crawl *crawl, uint64_t outcomes)
+int option_changes_warn(crawl *crawl, bool begins, uint64_t outcomes)
 {
-    int error = compare_depth(crawl);
+    int error = compare_rules(crawl, begins);
 
     if (error == VIDI_OK)
-        error = compare_scope(crawl);
-    return error ? error : compare_check(crawl, outcomes);
+        error = compare_depth(crawl, begins);
+    if (error == VIDI_OK)
+        error = compare_scope(crawl, begins);
+    return error ? error : compare_check(crawl, begins ? 0 : outcomes);
 }

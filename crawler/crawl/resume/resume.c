@@ -6,6 +6,8 @@
  *   database                what counts
  *   set                     without the URLs of the last rows: they are added again, whatever it answers
  *
+ * A set has the URLs of one visit only, whose rows begin at crawl->visit.first: visit.c.
+ *
  * Anything further apart was not left by a crash, and is refused: see consistency.c. A missing set is made again from
  * all rows. With --rebuild-seen, so is any other: it is renamed to seen.old.1 first. So a kill at any moment leaves the
  * old set, or none, or part of the new one, whose note says how far it has come. URLs that only the old set knew are
@@ -25,7 +27,6 @@
 #include "common/ascii.h"
 #include "crawler/crawl/resume/resume.h"
 #include "crawler/crawl/counters.h"
-#include "vidi/url.h"
 
 enum {
     CHUNK = 1024, /* URLs that are added to the set together */
@@ -94,6 +95,8 @@ static int open_keys(crawl *crawl, const unsigned char secret[VIDI_KEY_BYTES], c
 {
     int error = url_keys_open(&crawl->keys, secret, "none");
 
+    if (error == VIDI_OK)
+        error = url_keys_borrow(&crawl->pages, secret, vidi_canon_of(crawl->set));
     if (error == VIDI_OK && crawl->options.check)
         error = url_keys_open(&crawl->targets, secret, canon);
     if (error == VIDI_EOPTION)
@@ -223,50 +226,43 @@ static int open_output(crawl *crawl, char *why)
 
 /* ---- seeds ---- */
 
-static int canonical(crawl *crawl, vidi_str url, bytes *to)
-{
-    size_t len = url.len * 3 + 64;
-    int error = bytes_reserve(to, len);
-
-    if (error)
-        return error;
-    error = vidi_url_canon(vidi_canon_of(crawl->set), url, NULL, to->ptr, &len);
-    if (error == VIDI_ELIMIT && (error = bytes_reserve(to, len)) == VIDI_OK)
-        error = vidi_url_canon(vidi_canon_of(crawl->set), url, NULL, to->ptr, &len);
-    to->len = error ? 0 : len;
-    return error == VIDI_INVALID ? bytes_append_str(to, url) : error;
-}
-
 /* What planting needs. */
 typedef struct planting {
     crawl *crawl;
     counters *counts;
 } planting;
 
-static int add_seed(void *context, uint64_t id, vidi_str url)
+/* page: the first row of its page; 0: it must be looked up. */
+static int add_seed(void *context, uint64_t page, vidi_str url)
 {
     const planting *self = context;
-    frontier_url row = {.url = url, .kind = FRONTIER_SEED};
+    frontier_url row = {.url = url, .kind = FRONTIER_SEED, .page = page};
     int error = url_host_key(self->crawl->keys, url, &row.host);
 
-    (void)id;
+    if (error == VIDI_OK && page == 0)
+        error = visit_page_of(self->crawl, url, &row.page);
     if (error == VIDI_OK)
         error = frontier_add(db_frontier(self->crawl->db), &row);
     self->counts->urls++;
-    self->crawl->committed_to = row.id;
     return error;
 }
 
-/* A row for each seed that this crawl does not have yet, or has never got a response for, whatever the set says. */
-static int plant(crawl *crawl, counters *counts)
+/*
+ * A row for each seed that this visit does not have yet, or has never got a response for, whatever the set says.
+ */
+static int plant(crawl *crawl, bool begins, counters *counts)
 {
     planting self = {crawl, counts};
-    int error = counts->errors ? db_seeds_again(crawl->db, add_seed, &self) : VIDI_OK;
+    int error = VIDI_OK;
 
+    if (begins)
+        error = db_seeds(crawl->db, add_seed, &self);
+    else if (counts->errors)
+        error = db_seeds_again(crawl->db, crawl->visit.first, add_seed, &self);
     for (size_t i = 0; i < crawl->seed_count && error == VIDI_OK; i++) {
         bytes form = {0};
-        error = canonical(crawl, crawl->seeds[i], &form);
-        int added = error ? error : db_seed(crawl->db, bytes_str(&form));
+        error = visit_canonical(crawl, crawl->seeds[i], &form);
+        int added = error ? error : db_seed(crawl->db, bytes_str(&form), crawl->seeds[i]);
         bytes_free(&form);
         error = added > 0 ? add_seed(&self, 0, crawl->seeds[i]) : added;
     }
@@ -276,12 +272,15 @@ static int plant(crawl *crawl, counters *counts)
 /* ---- all of it ---- */
 
 /* The transaction that begins a run. */
-static int write_opening(crawl *crawl, const vidi_stats *stats, const unsigned char *secret, counters *counts)
+static int write_opening(crawl *crawl, bool begins, const unsigned char *secret, counters *counts)
 {
-    int error = db_begin(crawl->db);
+    vidi_stats stats = {.size = sizeof stats};
+    int error = vidi_stat(crawl->set, &stats);
 
     if (error == VIDI_OK)
-        error = seen_write_wish(crawl, stats);
+        error = db_begin(crawl->db);
+    if (error == VIDI_OK)
+        error = seen_write_wish(crawl, &stats);
     if (error == VIDI_OK)
         error = write_secret(crawl, secret);
     if (error == VIDI_OK)
@@ -289,34 +288,33 @@ static int write_opening(crawl *crawl, const vidi_stats *stats, const unsigned c
     if (error == VIDI_OK)
         error = consistency_begin_run(crawl);
     if (error == VIDI_OK)
-        error = option_changes_warn(crawl, counts->outcomes);
+        error = option_changes_warn(crawl, begins, counts->outcomes);
     if (error == VIDI_OK)
-        error = plant(crawl, counts);
+        error = visit_write(crawl, begins, counts);
     if (error == VIDI_OK)
-        error = counters_write(crawl, counts, stats);
+        error = db_set(crawl->db, "epoch", (int64_t)stats.epoch);
+    if (error == VIDI_OK)
+        error = plant(crawl, begins, counts);
+    if (error == VIDI_OK)
+        error = counters_write(crawl, counts, &stats);
     return error ? error : db_commit(crawl->db);
 }
 
-static int begin_run(crawl *crawl, const vidi_stats *stats, const unsigned char *secret, char *why)
+static int begin_run(crawl *crawl, bool begins, const unsigned char *secret, char *why)
 {
     counters counts;
-    uint8_t *verdicts = calloc(crawl->seed_count, 1);
-    int error = verdicts ? vidi_add_batch(crawl->set, crawl->seeds, crawl->seed_count, verdicts, NULL) : VIDI_EMEMORY;
+    uint64_t last = frontier_last(db_frontier(crawl->db));
+    int error = counters_read(crawl, &counts);
 
-    free(verdicts);
-    if (error)
-        return crawl_explain(why, error, "%s", error == VIDI_EMEMORY ? vidi_strerror(error) : vidi_message());
-    error = counters_read(crawl, &counts);
     if (error == VIDI_OK)
-        error = write_opening(crawl, stats, secret, &counts);
+        error = write_opening(crawl, begins, secret, &counts);
     if (error) {
         crawl_explain_db(crawl, error, why);
         db_rollback(crawl->db);
         return error;
     }
     counters_show(crawl, &counts);
-    error = commit_all(crawl, frontier_last(db_frontier(crawl->db)));
-    return error ? crawl_explain(why, error, "%s", vidi_message()) : VIDI_OK;
+    return add_again(crawl, last, why);
 }
 
 static int open_parts(crawl *crawl, const char *seen, char *why)
@@ -324,6 +322,7 @@ static int open_parts(crawl *crawl, const char *seen, char *why)
     unsigned char secret[VIDI_KEY_BYTES];
     vidi_stats stats = {.size = sizeof stats};
     uint64_t row = 0;
+    bool begins = false;
     int error = crawl->set ? VIDI_OK : seen_make(crawl, seen, why);
 
     if (error == VIDI_OK && (error = vidi_stat(crawl->set, &stats)) != VIDI_OK)
@@ -332,6 +331,8 @@ static int open_parts(crawl *crawl, const char *seen, char *why)
         error = seen_check_same(crawl, &stats, why);
     if (error == VIDI_OK)
         error = check_pair(crawl, &row, why);
+    if (error == VIDI_OK && (error = visit_load(crawl)) != VIDI_OK)
+        crawl_explain_db(crawl, error, why);
     if (error == VIDI_OK)
         error = read_secret(crawl, secret, why);
     if (error == VIDI_OK)
@@ -342,7 +343,9 @@ static int open_parts(crawl *crawl, const char *seen, char *why)
         error = open_archive(crawl, why);
     if (error == VIDI_OK)
         error = open_output(crawl, why);
-    return error ? error : begin_run(crawl, &stats, secret, why);
+    if (error == VIDI_OK)
+        error = visit_rotate_if_due(crawl, &begins, why);
+    return error ? error : begin_run(crawl, begins, secret, why);
 }
 
 /* Makes the folder, for its owner alone, and locks it: one crawl at a time. */
@@ -416,6 +419,7 @@ void resume_close(crawl *crawl)
     vidi_close(crawl->set);
     url_keys_close(crawl->keys);
     url_keys_close(crawl->targets);
+    url_keys_close(crawl->pages);
     if (crawl->lock >= 0)
         close(crawl->lock);
 }

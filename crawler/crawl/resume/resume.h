@@ -3,12 +3,14 @@
  *
  *   resume.c            brings archive, database and set together
  *   seen_set.c          the set: opens it, makes it, puts it aside
+ *   visit.c             begins a visit; finds pages of earlier ones
  *   option_changes.c    compares the options with those of earlier runs
  *   check_state.c       `vidi crawl check` (crawl_check in crawl.h)
  */
 #ifndef VIDI_CRAWLER_CRAWL_RESUME_RESUME_H
 #define VIDI_CRAWLER_CRAWL_RESUME_RESUME_H
 
+#include "crawler/crawl/counters.h"
 #include "crawler/crawl/crawl_state.h"
 
 /* ---- seen_set.c ---- */
@@ -27,9 +29,21 @@ int seen_check_same(crawl *crawl, const vidi_stats *stats, char *why);
 /* Writes to the database what the user has asked for, if the crawl is new. */
 int seen_write_wish(crawl *crawl, const vidi_stats *stats);
 
+/* ---- visit.c ---- */
+
+/* Reads which visit this is. */
+int visit_load(crawl *crawl);
+/* Lets the set begin a new epoch if the next visit is wanted and this one is over, or if one was about to begin. */
+int visit_rotate_if_due(crawl *crawl, bool *begins, char *why);
+/* Writes the first visit, or the one that begins, in the transaction of the opening. */
+int visit_write(crawl *crawl, bool begins, counters *counts);
+
 /* ---- option_changes.c ---- */
 
-/* Warns if links are missing that this run would have kept. In the transaction of the opening. */
-int option_changes_warn(crawl *crawl, uint64_t outcomes);
+/*
+ * Warns if links are missing that this run would have kept, unless a visit begins that will find them; and tells
+ * crawl->same_rules. In the transaction of the opening.
+ */
+int option_changes_warn(crawl *crawl, bool begins, uint64_t outcomes);
 
 #endif

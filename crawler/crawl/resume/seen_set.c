@@ -126,10 +126,13 @@ static int wish_read(crawl *crawl, wish *was)
     return error == VIDI_EABSENT ? VIDI_OK : error;
 }
 
-/* Makes this run, or the next if this one is interrupted, add all rows to the set that is about to be made. */
+/*
+ * Makes this run, or the next if this one is interrupted, add all rows of the visit to the set that is about to be made,
+ * which begins with epoch 0.
+ */
 static int forget_synced(crawl *crawl)
 {
-    int64_t synced_to;
+    int64_t synced_to, next = 0;
     int error = db_get(crawl->db, "synced_to", &synced_to);
 
     if (error)
@@ -137,6 +140,10 @@ static int forget_synced(crawl *crawl)
     error = db_begin(crawl->db);
     if (error == VIDI_OK)
         error = db_set(crawl->db, "synced_to", 0);
+    if (error == VIDI_OK)
+        error = db_set(crawl->db, "epoch", 0);
+    if (error == VIDI_OK && (error = db_get(crawl->db, "next_epoch", &next)) == VIDI_OK && next > 0)
+        error = db_set(crawl->db, "next_epoch", 1);
     if (error == VIDI_OK)
         error = db_commit(crawl->db);
     if (error)

@@ -140,6 +140,9 @@ static int add_row(storage *storage, size_t i, vidi_str *last, uint64_t *key)
     batch_row *row = &b->rows[b->row_count++];
     *row = (batch_row){.url = row_of(b->urls[i], &b->links[i])};
     row->url.host = *key;
+    error = visit_page_of(storage->crawl, b->urls[i], &row->url.page);
+    if (error)
+        return error;
     if (!parts.query.ptr)
         return VIDI_OK;
     vidi_str path = {parts.href.ptr, (size_t)(parts.path.ptr + parts.path.len - parts.href.ptr)};

@@ -127,6 +127,10 @@ static db_outcome outcome_of(const fetch_job *page, char *name)
     if (page->harvested) {
         row.type = (vidi_str){h->type, strlen(h->type)};
         row.digest = *h->digest ? h->digest : NULL;
+        row.content = *h->content ? h->content : NULL;
+        row.etag = (vidi_str){*h->etag ? h->etag : NULL, strlen(h->etag)};
+        row.modified = (vidi_str){*h->modified ? h->modified : NULL, strlen(h->modified)};
+        row.body = page->status == 304 && page->known ? page->known->row : 0;
         row.redirect = h->redirect;
         row.links = h->found;
         if (!row.error && *h->problem)
@@ -140,12 +144,18 @@ static db_outcome outcome_of(const fetch_job *page, char *name)
     return row;
 }
 
-static int write_outcome(storage *storage, const frontier_url *url, const db_outcome *row, counters *counts)
+static int write_outcome(storage *storage, const frontier_url *url, db_outcome *row, counters *counts)
 {
-    int error = db_outcome_add(storage->crawl->db, row);
+    db_prior prior;
+    int error = change_find(storage->crawl, row, &prior);
+
+    if (error == VIDI_OK)
+        error = db_outcome_add(storage->crawl->db, row);
 
     if (error == VIDI_EEXIST)
         return VIDI_OK;
+    if (error == VIDI_OK && prior.page)
+        error = db_newest_write(storage->crawl->db, &prior);
     if (error)
         return error;
     counts->outcomes++;

@@ -187,6 +187,51 @@ static int filter_block(storage *storage, frontier_block *block)
     return VIDI_OK;
 }
 
+static bool find_record(const struct db_place *from, archive_at *to)
+{
+    to->offset = from->offset;
+    return archive_number(from->file, &to->file);
+}
+
+/* NULL: no memory. */
+static known_page *known_page_make(const db_validators *from)
+{
+    known_page *made = malloc(sizeof *made + from->etag.len + from->modified.len + 2);
+
+    if (!made)
+        return NULL;
+    char *etag = (char *)(made + 1), *modified = etag + from->etag.len + 1;
+    memcpy(etag, from->etag.ptr ? from->etag.ptr : "", from->etag.len);
+    memcpy(modified, from->modified.ptr ? from->modified.ptr : "", from->modified.len);
+    etag[from->etag.len] = modified[from->modified.len] = 0;
+    *made = (known_page){
+        .row = from->row, .body = from->body, .etag = *etag ? etag : NULL, .modified = *modified ? modified : NULL};
+    if (!find_record(&from->head_at, &made->head_at) || !find_record(&from->body_at, &made->body_at))
+        made->etag = made->modified = NULL;
+    return made;
+}
+
+/* Adds what is known of each page, if pages may be asked whether they have changed. */
+static int add_known(storage *storage, url_block *to)
+{
+    crawl *c = storage->crawl;
+    db_validators found;
+
+    if (c->visit.number < 2 || !c->archive || atomic_load(&c->distrusts_archive))
+        return VIDI_OK;
+    to->known = calloc(to->count, sizeof(known_page *));
+    int error = to->known ? VIDI_OK : VIDI_EMEMORY;
+    for (size_t i = 0; i < to->count && error == VIDI_OK; i++) {
+        if (to->urls[i].kind == FRONTIER_OUTSIDE)
+            continue;
+        error = db_validators_read(c->db, to->urls[i].id, &found);
+        if (error == VIDI_OK && !(to->known[i] = known_page_make(&found)))
+            error = VIDI_EMEMORY;
+        error = error == VIDI_EABSENT ? VIDI_OK : error;
+    }
+    return error;
+}
+
 static url_block *url_block_make(const frontier_block *block)
 {
     url_block *made = calloc(1, sizeof *made);
@@ -224,9 +269,12 @@ static int hand_out(storage *storage, host_entry *host, frontier_block *block)
     if (block->count == 0)
         return batch_drop_block(storage, block->host, block->level, block->number);
     url_block *made = url_block_make(block);
-    if (!made || block_note(host, block, block->count) != VIDI_OK) {
+    error = made ? add_known(storage, made) : VIDI_EMEMORY;
+    if (error == VIDI_OK)
+        error = block_note(host, block, block->count);
+    if (error) {
         message_free(made ? &made->message : NULL);
-        return VIDI_EMEMORY;
+        return error;
     }
     host->out += block->count;
     storage->out += block->count;

@@ -4,6 +4,7 @@
  *   storage.c       its loop: when to commit, to sync, to hand out URLs, to end
  *   batch_links.c   the URLs of a batch: links through the set, rows for the new ones
  *   commit.c        writing a batch
+ *   changes.c       what has become of a page since the last visit
  *   host_table.c    which hosts the fetcher has, and which of their blocks
  */
 #ifndef VIDI_CRAWLER_CRAWL_STORAGE_STORAGE_H
@@ -142,6 +143,14 @@ int storage_prepare(storage *storage);
 int storage_commit(storage *storage);
 /* Brings the set's commits to disk. */
 int storage_sync(storage *storage);
+
+/* ---- changes.c ---- */
+
+/*
+ * Compares an outcome that is about to be written with what earlier visits know of its page: sets `change` and
+ * `compared`. *prior is then what db_newest_write writes; nothing in the first visit.
+ */
+int change_find(const crawl *crawl, db_outcome *row, db_prior *prior);
 
 /* ---- host_table.c ---- */
 

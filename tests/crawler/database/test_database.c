@@ -16,8 +16,8 @@ static void what_is_committed_is_there_after_opening(void **state)
     check_fine(db, db_begin(db));
     check_fine(db, db_set(db, "x", -5));
     check_fine(db, db_set_text(db, "y", (vidi_str){"text", 4}));
-    assert_int_equal(db_seed(db, (vidi_str){"http://a/", 9}), 1);
-    assert_int_equal(db_seed(db, (vidi_str){"http://a/", 9}), 0);
+    assert_int_equal(db_seed(db, (vidi_str){"http://a/", 9}, (vidi_str){"http://a/", 9}), 1);
+    assert_int_equal(db_seed(db, (vidi_str){"http://a/", 9}, (vidi_str){"http://a/", 9}), 0);
     check_fine(db, db_path(db, 8, &count));
     check_fine(db, db_path(db, 8, &count));
     assert_int_equal(count, 2);
@@ -33,7 +33,7 @@ static void what_is_committed_is_there_after_opening(void **state)
     assert_memory_equal(text.ptr, "text", 4);
     assert_string_equal(ask(db, "SELECT text FROM edges WHERE target = 77"), "here");
     check_fine(db, db_begin(db));
-    assert_int_equal(db_seed(db, (vidi_str){"http://a/", 9}), 0);
+    assert_int_equal(db_seed(db, (vidi_str){"http://a/", 9}, (vidi_str){"http://a/", 9}), 0);
     check_fine(db, db_path(db, 8, &count));
     assert_int_equal(count, 3);
     check_fine(db, db_commit(db));
@@ -293,7 +293,7 @@ static void nothing_is_written_outside_of_a_transaction(void **state)
     assert_int_equal(db_set_text(db, "x", (vidi_str){"", 0}), VIDI_EARGUMENT);
     assert_int_equal(outcome_add(db, 1, NULL), VIDI_EARGUMENT);
     assert_int_equal(db_host_write(db, &host), VIDI_EARGUMENT);
-    assert_int_equal(db_seed(db, (vidi_str){"", 0}), VIDI_EARGUMENT);
+    assert_int_equal(db_seed(db, (vidi_str){"", 0}, (vidi_str){"", 0}), VIDI_EARGUMENT);
     assert_int_equal(db_skip(db, "trap", 1), VIDI_EARGUMENT);
     assert_int_equal(db_edge(db, 1, 1, (vidi_str){"", 0}), VIDI_EARGUMENT);
     assert_int_equal(db_path(db, 1, &count), VIDI_EARGUMENT);

@@ -174,6 +174,8 @@ static void totals_are_those_of_the_rows(void **state)
     report_totals totals;
 
     make(&crawl);
+    db_visit first = {.number = 1, .first = 1};
+    assert_int_equal(db_visit_begin(crawl.db, &first), VIDI_OK);
     add(&crawl, "http://h/", 0, 200, NULL);
     add(&crawl, "http://h/404", 1, 404, NULL);
     add(&crawl, "http://h/500", 1, 500, NULL);
@@ -186,8 +188,7 @@ static void totals_are_those_of_the_rows(void **state)
     db_host host = {.id = 7, .origin = str("http://h"), .parked = "Crawl-delay", .robots_outcome = -1};
     assert_int_equal(db_host_write(crawl.db, &host), VIDI_OK);
     assert_int_equal(db_set(crawl.db, "seconds_ms", 12345), VIDI_OK);
-    assert_int_equal(db_set(crawl.db, "fp_meaning", 2), VIDI_OK);
-    assert_int_equal(db_set_text(crawl.db, "expected_lost", str("0.12345678901234568")), VIDI_OK);
+    assert_int_equal(db_visit_lost(crawl.db, 0.12345678901234568, 2), VIDI_OK);
     assert_int_equal(db_set_text(crawl.db, "kind", str("fingerprint")), VIDI_OK);
     commit(&crawl);
 
