@@ -119,6 +119,8 @@ typedef enum db_page_change {
     DB_RECOVERED, /* the last visit did not meet it, although the page that links to it is unchanged: it was lost */
     DB_CHANGES
 } db_page_change;
+/* "new", "changed", …; NULL: not one of them. */
+const char *db_change_name(db_page_change change);
 
 enum { DB_RECORD = 16 };
 

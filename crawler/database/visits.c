@@ -10,6 +10,14 @@
 #include "crawler/base/sql.h"
 #include "crawler/database/database_state.h"
 
+const char *db_change_name(db_page_change change)
+{
+    static const char *const names[DB_CHANGES] = {NULL,   "new",   "changed", "unchanged", "gone",
+                                                  "back", "moved", "failed",  "recovered"};
+
+    return (size_t)change < DB_CHANGES ? names[change] : NULL;
+}
+
 /* ---- visits ---- */
 
 int db_visit_read(crawl_db *db, uint64_t number, db_visit *visit)

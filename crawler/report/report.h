@@ -32,6 +32,35 @@ typedef struct report_totals {
 } report_totals;
 int report_total(report *report, report_totals *totals);
 
+/* A visit, in numbers. The sum of `changes` is the number of its outcomes. */
+typedef struct report_visit {
+    uint64_t number;      /* from 1 */
+    int64_t began, ended; /* dates; ended 0: it is not over */
+    uint64_t urls, bytes;
+    uint64_t changes[DB_CHANGES];
+    double seconds;
+    double expected_lost; /* pages that its set has probably lost; fp_meaning as in vidi_stats */
+    uint32_t fp_meaning;
+    bool is_comparable;        /* the visit before kept links by the same rules: only then are pages `recovered` */
+    double expected_recovered; /* what the visit before has probably lost */
+} report_visit;
+/* Calls `take` with each visit, the oldest first. Not 0 ends the walk and is returned. */
+int report_visits(report *report, int (*take)(void *context, const report_visit *visit), void *context);
+
+/* A page that is not as it was. Texts without a value have a ptr of NULL. */
+typedef struct report_change {
+    uint64_t visit;
+    vidi_str url;
+    const char *change;          /* "changed" */
+    int status, previous_status; /* 0: none */
+    vidi_str type, date, digest, redirect, reason, error, referrer;
+    vidi_str previous_digest, previous_date;
+    vidi_str same_as; /* another URL that has the same body */
+} report_change;
+/* The changes of these visits, in the order in which the URLs were met. Not 0 ends the walk and is returned. */
+int report_changes(report *report, uint64_t from, uint64_t to, int (*take)(void *context, const report_change *change),
+                   void *context);
+
 /* 2xx and 3xx are fine; 401, 403 and 429 and what robots.txt forbids are unknown; see report_judge in report.c. */
 typedef enum report_state { REPORT_FINE, REPORT_UNKNOWN, REPORT_BROKEN } report_state;
 report_state report_judge(int status, const char *reason);

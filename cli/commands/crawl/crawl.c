@@ -62,8 +62,11 @@ static const cli_option options_table[] = {
      0},
     {"output", 'o', CLI_TEXT, FIELD(output), "FILE", "With 'wacz': the file to write, such as site.wacz",
      "It is written beside its place and renamed once it is complete. Only its owner may read it (mode 0600).", 0},
-    {"to", 0, CLI_TEXT, FIELD(to), "FOLDER", "With 'extract': the folder to write files to",
-     "Created if it does not exist. It must be empty, or made by an earlier 'extract' of the same crawl.", 0},
+    {"to", 0, CLI_TEXT, FIELD(to), "FOLDER|N", "With 'extract': the folder to write files to",
+     "Created if it does not exist. It must be empty, or made by an earlier 'extract' of the same crawl. With "
+     "'changes': the last visit to print; by default the newest.",
+     0},
+    {"from", 0, CLI_COUNT, FIELD(from_visit), "N", "With 'changes': the first visit to print", NULL, 0},
     {"rewrite", 0, CLI_FLAG, FIELD(rewrite), NULL, "With 'extract': make links lead to the files", NULL, 0},
     {"revisit", 0, CLI_FLAG, FIELD(revisit), NULL, "Visit a finished crawl again; needs --state",
      "Begins the next visit: the site is crawled again from its seeds, with new salts for the set, so pages that it "
@@ -141,7 +144,8 @@ static const cli_crawl_options defaults = {
 /* Options that belong to an action, and to nothing else. */
 static const struct {
     const char *action, *option;
-} action_options[] = {{"report", "json"}, {"wacz", "output"}, {"extract", "to"}, {"extract", "rewrite"}};
+} action_options[] = {{"report", "json"},     {"wacz", "output"},  {"extract", "to"},
+                      {"extract", "rewrite"}, {"changes", "from"}, {"changes", "to"}};
 
 static bool action_takes(const char *action, const char *option)
 {
@@ -163,10 +167,18 @@ static int check_looking(const cli_crawl_options *options, const char *action)
 /* And a crawl takes none of those that only an action has. */
 static int check_crawling(const cli_crawl_options *options)
 {
-    const char *given = options->output ? "output" : options->to ? "to" : options->rewrite ? "rewrite" : NULL;
+    const struct {
+        bool given;
+        const char *name, *actions;
+    } list[] = {{options->output, "output", "'vidi crawl wacz'"},
+                {options->to, "to", "'vidi crawl extract' and 'vidi crawl changes'"},
+                {options->rewrite, "rewrite", "'vidi crawl extract'"},
+                {options->from_visit, "from", "'vidi crawl changes'"}};
 
-    return given ? cli_error("--%s is an option of 'vidi crawl %s' only", given, options->output ? "wacz" : "extract")
-                 : CLI_OK;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i].given)
+            return cli_error("--%s is an option of %s only", list[i].name, list[i].actions);
+    return CLI_OK;
 }
 
 static int look(const cli_crawl_options *options, cli_words words)
@@ -183,6 +195,8 @@ static int look(const cli_crawl_options *options, cli_words words)
         return cli_crawl_wacz(words.list[1], options->output);
     if (strcmp(action, "extract") == 0)
         return cli_crawl_extract(words.list[1], options->to, options->rewrite);
+    if (strcmp(action, "changes") == 0)
+        return cli_crawl_changes(words.list[1], options->from_visit, options->to);
     return strcmp(action, "report") == 0 ? cli_crawl_report(words.list[1], options->json)
                                          : cli_crawl_cdxj(words.list[1]);
 }
@@ -202,7 +216,7 @@ static int crawl_anew_or_go_on(const cli_crawl_options *options, cli_words words
     return status;
 }
 
-static const char *const actions[] = {"report", "cdxj", "check", "wacz", "extract", NULL};
+static const char *const actions[] = {"report", "changes", "cdxj", "check", "wacz", "extract", NULL};
 
 static bool is_action(const char *word)
 {
@@ -241,8 +255,8 @@ static int run(void *values, cli_words words)
 const cli_command cli_crawl = {
     .name = "crawl",
     .summary = "Crawl sites: archive them, check their links",
-    .usage = "vidi crawl [OPTION]... SEED... | (report [--json] | cdxj | check | wacz -o FILE | extract --to FOLDER) "
-             "DIR",
+    .usage = "vidi crawl [OPTION]... SEED... | (report [--json] | changes | cdxj | check | wacz -o FILE | extract --to "
+             "FOLDER) DIR",
     .about = "Fetches the seeds and the pages they link to, each once, and archives them.",
     .details =
         "A crawl stays on the hosts of the seeds, obeys robots.txt, requests one page at a time from a host with a "
@@ -251,6 +265,10 @@ const cli_command cli_crawl = {
         "'vidi crawl report' tells what became of a crawl, even while it runs: what was fetched, what was not and "
         "why, and the broken links if it was made with --check. 'vidi crawl cdxj' prints the index of its archive, "
         "for players such as pywb. 'vidi crawl check' verifies every byte that a crawl has kept.\n"
+        "With --revisit, a finished crawl is visited again: new pages are found, and pages that its set had lost. "
+        "'vidi "
+        "crawl report' then tells for each visit what was new, changed, gone, moved or recovered, and 'vidi crawl "
+        "changes' prints the changes as lines of JSON.\n"
         "'vidi crawl wacz' packs archive, index and a list of the pages into one file, for players such as "
         "ReplayWeb.page. 'vidi crawl extract' writes each stored page to a file of its own, the newest version "
         "unpacked; with --rewrite, links between stored pages lead to these files and all others to the web, so that "
@@ -262,6 +280,8 @@ const cli_command cli_crawl = {
         "if all is well, and with 1 if something is damaged or missing.",
     .examples = "  vidi crawl --contact me@example.org --state site https://example.org/\n"
                 "  vidi crawl report site\n"
+                "  vidi crawl --revisit --contact me@example.org --state site https://example.org/\n"
+                "  vidi crawl changes site\n"
                 "  vidi crawl cdxj site > index.cdxj\n"
                 "  vidi crawl check site\n"
                 "  vidi crawl wacz site -o site.wacz\n"

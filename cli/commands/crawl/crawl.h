@@ -9,6 +9,7 @@
  *   crawl_lines.c    --jsonl: a line for each URL
  *   crawl_report.c   what became of a crawl, as text and JSON
  *   crawl_broken.c   its broken links, as text and JSON
+ *   crawl_changes.c  what a visit has found to be different
  *   crawl_cdxj.c     the index of its archive
  *   crawl_check.c    verifies everything that it has kept
  *   crawl_export.c   its archive as one file or as a folder of files
@@ -27,7 +28,8 @@ typedef struct cli_crawl_options {
     cli_set_options set; /* its `state` is the folder of the crawl, which has more in it than the set */
     cli_words seed_files, include, exclude, headers, allow_net, resolve;
     const char *scope, *jsonl, *contact, *agent, *user_agent, *ca_file, *color;
-    const char *output, *to; /* of the actions wacz and extract */
+    const char *output, *to; /* of the actions wacz; extract and changes */
+    uint64_t from_visit;     /* of the action changes, whose last visit is `to` */
     uint64_t depth;          /* CLI_CRAWL_ANY_DEPTH: no limit */
     uint64_t max_pages, max_bytes, max_host_pages, max_queries, max_url, max_repeat, max_redirects, max_body,
         max_unpacked;
@@ -90,6 +92,10 @@ typedef struct cli_crawl_lines {
 void cli_crawl_lines_open(cli_crawl_lines *lines);
 void cli_crawl_lines_close(cli_crawl_lines *lines);
 
+/* A field of an object; null if there is no text, or the number is not known. */
+void cli_crawl_text_or_null(json_writer *json, const char *key, vidi_str text);
+void cli_crawl_count_or_null(json_writer *json, const char *key, uint64_t count, bool known);
+
 /* For crawl_options.line. The context is the cli_crawl_lines. */
 int cli_crawl_line(void *context, const crawl_outcome *outcome, bytes *to);
 
@@ -134,8 +140,10 @@ typedef struct cli_crawl_account {
     cli_crawl_reasons statuses; /* responses by status */
     cli_crawl_reasons urls;     /* URLs that got no response */
     cli_crawl_reasons links;    /* links that never became URLs of the crawl */
-    bool checked;               /* a run was made with --check */
-    bool at_host_limit;         /* a host is parked because of --max-host-pages */
+    report_visit *visits;       /* `visit_count` of them */
+    size_t visit_count, visit_room;
+    bool checked;       /* a run was made with --check */
+    bool at_host_limit; /* a host is parked because of --max-host-pages */
 } cli_crawl_account;
 
 /* Opens the folder of a crawl. CLI_OK, or CLI_ERROR with a message. */
@@ -162,6 +170,8 @@ int cli_crawl_broken_json(const cli_crawl_account *account, json_writer *json);
 int cli_crawl_report(const char *folder, bool json);
 int cli_crawl_cdxj(const char *folder);
 int cli_crawl_check(const char *folder);
+/* 'vidi crawl changes FOLDER --from FROM --to TO'. FROM is 0, or TO is NULL, if it was not given. */
+int cli_crawl_changes(const char *folder, uint64_t from, const char *to);
 /* 'vidi crawl wacz FOLDER -o TO', 'vidi crawl extract FOLDER --to TO'; TO is NULL if it was not given. */
 int cli_crawl_wacz(const char *folder, const char *to);
 int cli_crawl_extract(const char *folder, const char *to, bool rewrite);

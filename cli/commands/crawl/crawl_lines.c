@@ -26,7 +26,7 @@ void cli_crawl_lines_close(cli_crawl_lines *lines)
     lines->out.buffer = NULL;
 }
 
-static void text_or_null(json_writer *json, const char *key, vidi_str text)
+void cli_crawl_text_or_null(json_writer *json, const char *key, vidi_str text)
 {
     if (text.ptr && text.len > 0)
         cli_json_text(json, key, text);
@@ -36,10 +36,10 @@ static void text_or_null(json_writer *json, const char *key, vidi_str text)
 
 static void string_or_null(json_writer *json, const char *key, const char *text)
 {
-    text_or_null(json, key, (vidi_str){text, text ? strlen(text) : 0});
+    cli_crawl_text_or_null(json, key, (vidi_str){text, text ? strlen(text) : 0});
 }
 
-static void count_or_null(json_writer *json, const char *key, uint64_t count, bool known)
+void cli_crawl_count_or_null(json_writer *json, const char *key, uint64_t count, bool known)
 {
     if (known)
         json_add_count(json, key, count);
@@ -63,14 +63,14 @@ static void put(json_writer *json, const crawl_outcome *outcome)
 
     json_open(json, NULL, '{');
     cli_json_text(json, "url", outcome->url);
-    count_or_null(json, "status", (uint64_t)row->status, answered);
-    text_or_null(json, "type", row->type);
-    count_or_null(json, "bytes", row->bytes, answered);
+    cli_crawl_count_or_null(json, "status", (uint64_t)row->status, answered);
+    cli_crawl_text_or_null(json, "type", row->type);
+    cli_crawl_count_or_null(json, "bytes", row->bytes, answered);
     json_add_count(json, "depth", outcome->depth);
-    text_or_null(json, "referrer", outcome->referrer);
-    text_or_null(json, "redirect", row->redirect);
+    cli_crawl_text_or_null(json, "referrer", outcome->referrer);
+    cli_crawl_text_or_null(json, "redirect", row->redirect);
     string_or_null(json, "digest", row->digest);
-    count_or_null(json, "links", row->links, answered);
+    cli_crawl_count_or_null(json, "links", row->links, answered);
     if (answered)
         json_add_real(json, "seconds", row->seconds);
     else
@@ -78,6 +78,7 @@ static void put(json_writer *json, const crawl_outcome *outcome)
     string_or_null(json, "error", row->error);
     string_or_null(json, "reason", row->reason);
     string_or_null(json, "kind", kind_name(outcome->kind));
+    string_or_null(json, "change", db_change_name(row->change));
     json_close(json, '}');
 }
 

@@ -7,10 +7,13 @@
  * `skipped_links` tell them apart.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "commands/crawl/crawl.h"
+#include "crawler/base/list.h"
 #include "crawler/base/sql.h"
 #include "ui/run_statistics.h"
 
@@ -52,12 +55,24 @@ static int find_host_limit(crawl_db *rows, bool *found)
     return error != VIDI_OK ? error : sql_code(step);
 }
 
+static int take_visit(void *context, const report_visit *visit)
+{
+    cli_crawl_account *account = context;
+
+    if (list_reserve(&account->visits, &account->visit_room, account->visit_count + 1) != VIDI_OK)
+        return VIDI_EMEMORY;
+    account->visits[account->visit_count++] = *visit;
+    return 0;
+}
+
 static int read_account(cli_crawl_account *account)
 {
     crawl_db *rows = report_db(account->report);
     int64_t checked = 0;
     int result = report_total(account->report, &account->totals);
 
+    if (result == VIDI_OK)
+        result = report_visits(account->report, take_visit, account);
     if (result < 0)
         return cli_error("%s", report_error(account->report));
     result = visit_statuses(rows, take_reason, &account->statuses);
@@ -97,6 +112,8 @@ void cli_crawl_account_close(cli_crawl_account *account)
 {
     report_close(account->report);
     account->report = NULL;
+    free(account->visits);
+    account->visits = NULL;
 }
 
 uint64_t cli_crawl_reason_count(const cli_crawl_reasons *reasons, const char *name)
@@ -216,12 +233,38 @@ static void fetched_row(cli_table *table, const report_totals *totals)
                    cli_human_time(&time, totals->seconds));
 }
 
+/* "visit 2: unchanged 13, changed 2, new 1", and how many pages were found that the visit before had lost. */
+static void visit_rows(cli_table *table, const cli_crawl_account *account)
+{
+    const report_visit *visit = &account->visits[account->visit_count - 1];
+    cli_crawl_reasons changes = {.count = 0};
+    char text[LIST_ROOM];
+    cli_number found, expected;
+
+    for (db_page_change change = DB_NEW; change < DB_RECOVERED; change++)
+        if (visit->changes[change])
+            take_reason(&changes, db_change_name(change), visit->changes[change]);
+    list_reasons(text, &changes, " ");
+    cli_table_cell(table, "visit %llu", (unsigned long long)visit->number);
+    cli_table_cell(table, "%s", text);
+    cli_table_cell(table, "recovered");
+    if (visit->is_comparable)
+        cli_table_cell(table, "%s URL%s that visit %llu had lost; %s expected",
+                       cli_human_count(&found, visit->changes[DB_RECOVERED]), plural(visit->changes[DB_RECOVERED]),
+                       (unsigned long long)visit->number - 1,
+                       cli_human_lost(&expected, visit->expected_recovered, VIDI_FP_EXACT));
+    else
+        cli_table_cell(table, "not known: visit %llu kept links by other rules", (unsigned long long)visit->number - 1);
+}
+
 int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, const char *left)
 {
     const report_totals *totals = &account->totals;
     cli_table table = {.layout = "ll"};
     cli_number number;
 
+    if (account->visit_count > 1)
+        visit_rows(&table, account);
     fetched_row(&table, totals);
     statuses_row(&table, &account->statuses);
     reasons_row(&table, "not fetched", &account->urls);
@@ -246,6 +289,38 @@ int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, cons
 }
 
 /* ---- JSON ---- */
+
+static void put_date(json_writer *json, const char *key, int64_t date)
+{
+    time_t seconds = (time_t)(date / 1000);
+    char text[32];
+    struct tm utc;
+
+    if (date == 0 || !gmtime_r(&seconds, &utc) || strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+        json_add_null(json, key);
+    else
+        json_add_string(json, key, text);
+}
+
+static void put_visit(json_writer *json, const report_visit *visit)
+{
+    json_open(json, NULL, '{');
+    json_add_count(json, "visit", visit->number);
+    put_date(json, "began", visit->began);
+    put_date(json, "ended", visit->ended);
+    json_add_count(json, "urls", visit->urls);
+    for (db_page_change change = DB_NEW; change < DB_CHANGES; change++)
+        json_add_count(json, db_change_name(change), visit->changes[change]);
+    if (visit->is_comparable)
+        json_add_real(json, "expected_recovered", visit->expected_recovered);
+    else
+        json_add_null(json, "expected_recovered");
+    json_add_real(json, "expected_lost", visit->expected_lost);
+    json_add_string(json, "expected_lost_is", cli_meaning_name(visit->fp_meaning));
+    json_add_count(json, "bytes", visit->bytes);
+    json_add_real(json, "seconds", visit->seconds);
+    json_close(json, '}');
+}
 
 static void put_reasons(json_writer *json, const char *key, const cli_crawl_reasons *reasons)
 {
@@ -299,6 +374,11 @@ int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out)
     put_reasons(&json, "statuses", &account->statuses);
     put_reasons(&json, "skipped_urls", &account->urls);
     put_reasons(&json, "skipped_links", &account->links);
+    json_add_count(&json, "visit", totals->visit);
+    json_open(&json, "visits", '[');
+    for (size_t i = 0; i < account->visit_count; i++)
+        put_visit(&json, &account->visits[i]);
+    json_close(&json, ']');
     if (account->checked)
         status = cli_crawl_broken_json(account, &json);
     json_close(&json, '}');
