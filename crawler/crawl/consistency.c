@@ -74,6 +74,7 @@ static int number(crawl_db *from, const char *name, uint64_t *value)
 int consistency_read(crawl_db *from, consistency_entries *to)
 {
     db_visit visit;
+    uint64_t continuous = 0;
     int error = number(from, "run", &to->run);
 
     if (error == VIDI_OK)
@@ -87,7 +88,10 @@ int consistency_read(crawl_db *from, consistency_entries *to)
     if (error == VIDI_OK)
         error = number(from, "next_epoch", &to->next_epoch);
     if (error == VIDI_OK)
+        error = number(from, "continuous", &continuous);
+    if (error == VIDI_OK)
         error = db_visit_read(from, 0, &visit);
+    to->is_continuous = error == VIDI_OK && continuous == visit.number;
     to->first = error == VIDI_OK ? visit.first : 1;
     to->last = frontier_last(db_frontier(from));
     return error == VIDI_EABSENT ? VIDI_OK : error;

@@ -20,6 +20,7 @@ typedef struct consistency_entries {
     uint64_t synced_to;       /* the set had all URLs up to this row on disk */
     uint64_t last;            /* the last row */
     uint64_t first;           /* the first row of this visit: the set has none of those before */
+    bool is_continuous;       /* the set also has known pages that were only linked to in this visit */
     uint64_t epoch;           /* of the set in this visit */
     uint64_t next_epoch;      /* that the set begins, or has begun already; 0: none */
 } consistency_entries;

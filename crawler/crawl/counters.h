@@ -26,4 +26,7 @@ int counters_write(crawl *crawl, const counters *counts, const vidi_stats *stats
 /* Makes them what crawl_look tells. */
 void counters_show(crawl *crawl, const counters *counts);
 
+/* Begins the next visit of a continuous crawl while it runs, when everything is committed and synced: visit.c. */
+int visit_begin_next(crawl *crawl, counters *counts, char *why);
+
 #endif

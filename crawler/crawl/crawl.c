@@ -315,6 +315,7 @@ int crawl_open(crawl **made, const crawl_options *options, char *why)
     fill_in_defaults(&crawl->options);
     crawl->clock = *crawl->options.clock;
     crawl->output.file.fd = crawl->lock = -1;
+    atomic_store(&crawl->next_turn, INT64_MAX);
     crawl->began = crawl_now(crawl);
     error = open_all(crawl, why);
     if (error) {

@@ -41,6 +41,8 @@ typedef struct crawl_options {
     vidi_options set;
     uint64_t set_memory; /* vidi_access.memory_limit */
     bool revisit;        /* if the last visit is over, begin the next one */
+    bool continuous;     /* when the first visit is over, visit pages again, one by one, for ever */
+    double budget;       /* pages an hour, with `continuous`; 0: each page once a day, and 60 at least */
     bool rebuild_seen;   /* rename the set, if there is one, and make it again from the database */
 
     /* What belongs to the crawl. max_… 0: no limit, unless a default is named. */

@@ -191,7 +191,8 @@ struct crawl {
     atomic_long busy;     /* messages sent to parsers and storage that are not handled yet */
     atomic_size_t weight; /* bytes of the fetch jobs among them */
     atomic_size_t fetch_jobs;
-    atomic_int hunger; /* a crawl_hunger: what the fetcher waits for */
+    atomic_int hunger;      /* a crawl_hunger: what the fetcher waits for */
+    atomic_llong next_turn; /* by the clock: when the next page of a continuous crawl has its turn; INT64_MAX: never */
     atomic_int ending;
     atomic_bool ran;
     atomic_bool distrusts_archive; /* a body could not be read: pages are requested whole */

@@ -16,6 +16,8 @@
     "reason IN ('address', 'broken', 'connect', 'name', 'timeout', 'tls')"                                             \
     " AND (SELECT kind FROM urls WHERE urls.id = outcomes.id) = ?1 AND id >= ?2"
 
+#define SCHEDULE_ROW "s.page, s.history, s.importance, s.rate, s.alive, s.visited, s.due, s.taken"
+
 static const char *const texts[DB_STATEMENTS] = {
     [DB_BEGIN] = "BEGIN IMMEDIATE",
     [DB_COMMIT] = "COMMIT",
@@ -70,7 +72,7 @@ static const char *const texts[DB_STATEMENTS] = {
                        " ORDER BY 1, 2",
     [DB_PAGE_FIND] = "SELECT k.page, u.url FROM known k JOIN urls u ON u.id = k.page WHERE k.key = ?1",
     [DB_PRIOR] = "SELECT iif(u.page, u.page, u.id), n.row, n.settled, n.good, s.status, s.redirect,"
-                 " ifnull(g.content, g.digest), g.digest"
+                 " ifnull(g.content, g.digest), g.digest, s.date, s.modified"
                  " FROM urls u LEFT JOIN newest n ON n.page = iif(u.page, u.page, u.id)"
                  " LEFT JOIN outcomes s ON s.id = n.settled LEFT JOIN outcomes g ON g.id = n.good WHERE u.id = ?1",
     [DB_NEWEST_WRITE] = "INSERT OR REPLACE INTO newest (page, row, settled, good) VALUES (?1, ?2, ?3, ?4)",
@@ -83,6 +85,24 @@ static const char *const texts[DB_STATEMENTS] = {
                       " JOIN outcomes b ON b.id = ifnull(h.body, h.id)"
                       " WHERE u.id = ?1 AND u.page > 0 AND h.status = 200 AND h.error IS NULL AND h.file IS NOT NULL"
                       " AND b.file IS NOT NULL AND ifnull(g.etag, g.modified) IS NOT NULL",
+    [DB_SCHEDULE_READ] = "SELECT " SCHEDULE_ROW " FROM schedule s WHERE page = ?1",
+    [DB_SCHEDULE_WRITE] =
+        "INSERT OR REPLACE INTO schedule (page, history, importance, rate, alive, visited, due, taken)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [DB_SCHEDULE_REMOVE] = "DELETE FROM schedule WHERE page = ?1",
+    [DB_SCHEDULE_EACH] = "SELECT " SCHEDULE_ROW " FROM schedule s",
+    [DB_SCHEDULE_MISSED] = "SELECT n.page, s.history, ifnull(s.importance, 1), s.rate, s.alive, s.visited, s.due,"
+                           " ifnull(s.taken, 0), o.date, o.change IN (2, 5, 6) FROM newest n"
+                           " JOIN outcomes o ON o.id = n.row JOIN urls u ON u.id = n.page"
+                           " LEFT JOIN schedule s ON s.page = n.page"
+                           " WHERE n.row = n.settled AND o.status NOT IN (404, 410) AND u.kind <> ?1"
+                           " AND (s.page IS NULL OR o.date > s.visited)",
+    [DB_SCHEDULE_FIRST] = "SELECT s.page, s.taken, u.url, u.host, u.depth, u.hops, u.kind FROM schedule s"
+                          " JOIN urls u ON u.id = s.page WHERE s.due < 9223372036854775807 ORDER BY s.due LIMIT ?1",
+    [DB_SCHEDULE_DUE] = "UPDATE schedule SET due = ?2, taken = iif(?2 = 9223372036854775807, ?3, taken)"
+                        " WHERE page = ?1",
+    [DB_SCHEDULE_RELEASE] = "UPDATE schedule SET due = ?1 WHERE due = 9223372036854775807",
+    [DB_SCHEDULE_COUNT] = "SELECT count(*), ifnull(sum(taken < ?1), 0) FROM schedule",
 };
 
 /* ---- errors and statements ---- */

@@ -16,6 +16,7 @@
  *   known     key, page: which row is the first of a URL, in the visits before this one
  *   newest    page, row, settled, good: the newest row of a page, the newest that tells what it is, and the newest that
  *             has content. Kept from the second visit on
+ *   schedule  page, history, rate, due, …: pages that a continuous crawl visits again (crawler/schedule)
  *   pages     a view for people: urls and outcomes together, the newest row of each page; visits has all rows
  *
  * One thread uses a database. Functions return VIDI_OK, VIDI_EMEMORY, VIDI_EIO, VIDI_ELIMIT (the disk is full),
@@ -233,6 +234,8 @@ typedef struct db_prior {
     uint64_t newest, settled, good; /* rows; 0: none */
     int status;                     /* of `settled` */
     vidi_str redirect;              /* of `settled` */
+    vidi_str modified;              /* of `settled`: Last-Modified */
+    int64_t date;                   /* of `settled` */
     vidi_str content; /* of `good`: the digest of its body unpacked; texts are valid until the next call */
     vidi_str digest;  /* of `good`: of its body as sent */
 } db_prior;
@@ -257,6 +260,45 @@ typedef struct db_validators {
 } db_validators;
 /* VIDI_EABSENT: the page is new, its content was not stored, or the server gave no validators. */
 int db_validators_read(crawl_db *db, uint64_t row, db_validators *found);
+
+/* ---- the schedule of a continuous crawl ---- */
+
+enum { DB_HISTORY = 512 }; /* most bytes of a history */
+
+/* A row of `schedule`: see schedule_page in crawler/schedule/schedule.h. */
+typedef struct db_scheduled {
+    uint64_t page;
+    unsigned char history[DB_HISTORY];
+    size_t history_bytes;
+    double importance, rate, alive;
+    int64_t visited, due; /* due INT64_MAX: the page is being visited */
+    uint64_t taken;       /* the last visit in which it was visited */
+} db_scheduled;
+
+/* VIDI_EABSENT: the page is not in the schedule. */
+int db_schedule_read(crawl_db *db, uint64_t page, db_scheduled *row);
+int db_schedule_write(crawl_db *db, const db_scheduled *row);
+int db_schedule_remove(crawl_db *db, uint64_t page);
+/* Calls `visit` with each row. Not 0 ends the walk and is returned. */
+int db_schedule_each(crawl_db *db, int (*visit)(void *context, const db_scheduled *row), void *context);
+
+/* A page that is not in the schedule, or that was fetched since its row was written. */
+typedef struct db_fetched {
+    db_scheduled row; /* history_bytes 0: there is none */
+    int64_t date;     /* of the newest fetch */
+    bool changed;
+} db_fetched;
+int db_schedule_missed(crawl_db *db, int (*visit)(void *context, const db_fetched *page), void *context);
+
+/* The pages that are due first, with their URLs as rows for the frontier. `taken` as in db_scheduled. */
+typedef int db_due(void *context, const frontier_url *url, uint64_t taken);
+int db_schedule_first(crawl_db *db, size_t most, db_due *visit, void *context);
+/* Changes when a page is due; INT64_MAX: it is being visited, in the visit of this number. */
+int db_schedule_due(crawl_db *db, uint64_t page, int64_t due, uint64_t visit);
+/* Pages that are being visited are due at this date: what an earlier visit has begun is given up. */
+int db_schedule_release(crawl_db *db, int64_t date);
+/* How many pages there are, and how many have not been visited in this visit. */
+int db_schedule_count(crawl_db *db, uint64_t visit, uint64_t *pages, uint64_t *left);
 
 /* ---- for reports ---- */
 

@@ -45,6 +45,15 @@ enum db_statement {
     DB_NEWEST_WRITE,
     DB_WAS_LINKED,
     DB_VALIDATORS,
+    DB_SCHEDULE_READ,
+    DB_SCHEDULE_WRITE,
+    DB_SCHEDULE_REMOVE,
+    DB_SCHEDULE_EACH,
+    DB_SCHEDULE_MISSED,
+    DB_SCHEDULE_FIRST,
+    DB_SCHEDULE_DUE,
+    DB_SCHEDULE_RELEASE,
+    DB_SCHEDULE_COUNT,
     DB_STATEMENTS
 };
 
@@ -67,6 +76,14 @@ struct crawl_db {
 
 /* Keeps SQLite's sentence about an error, and returns the code. */
 int db_fail(crawl_db *db, int code);
+/* Steps to the one row that a statement has. VIDI_OK: it stands on it, and the caller resets it. VIDI_EABSENT: none. */
+int db_find(crawl_db *db, enum db_statement which, const sql_value *values, int count);
+#define DB_FIND(db, which, ...) db_find(db, which, SQL_VALUES(__VA_ARGS__))
+/*
+ * Takes texts over into the database's memory, where they stay until the next call, and resets the statement: one that
+ * is not reset keeps SQLite from shortening its log.
+ */
+int db_take_texts(crawl_db *db, sqlite3_stmt *ask, vidi_str *const *texts, size_t count);
 /* Prepares a statement. */
 int db_ready(crawl_db *db, enum db_statement which);
 /* The same for what writes: there must be a transaction. */

@@ -3,8 +3,8 @@
  * a change there, and of DB_VERSION if older programs cannot live with it.
  *
  * There is no index on URLs: the seen-set has decided already that they are new, and keeping one costs more than
- * everything else together. When a crawl comes back, `known` has the keys of all URLs, written in their order. The one
- * other index has failures only.
+ * everything else together. When a crawl comes back, `known` has the keys of all URLs, written in their order. Other
+ * indexes have failures only, and the pages of a continuous crawl by when they are due.
  */
 #include "crawler/database/database_state.h"
 
@@ -47,6 +47,9 @@ const char db_tables[] =
     "CREATE TABLE known (key INTEGER PRIMARY KEY, page INTEGER NOT NULL);"
     "CREATE TABLE newest (page INTEGER PRIMARY KEY, row INTEGER NOT NULL, settled INTEGER NOT NULL,"
     " good INTEGER NOT NULL);"
+    "CREATE TABLE schedule (page INTEGER PRIMARY KEY, history BLOB NOT NULL, importance REAL NOT NULL,"
+    " rate REAL NOT NULL, alive REAL NOT NULL, visited INTEGER NOT NULL, due INTEGER NOT NULL, taken INTEGER NOT NULL);"
+    "CREATE INDEX schedule_by_due ON schedule (due);"
     "CREATE VIEW visits AS " ROWS ";"
     "CREATE VIEW pages AS " ROWS " LEFT JOIN newest n ON n.page = iif(u.page, u.page, u.id)"
     " WHERE n.row IS NULL OR n.row = u.id;";

@@ -78,10 +78,13 @@ int db_visit_end(crawl_db *db, int64_t date)
 
 int db_close_queue(crawl_db *db, int64_t date)
 {
-    int error = DB_CHANGE(db, DB_CLOSE_QUEUE, SQL_NUMBER(date));
+    int error = execute(db, "INSERT OR REPLACE INTO newest SELECT iif(u.page, u.page, u.id), u.id,"
+                            " ifnull(n.settled, 0), ifnull(n.good, 0) FROM urls u"
+                            " LEFT JOIN newest n ON n.page = iif(u.page, u.page, u.id)"
+                            " WHERE u.id NOT IN (SELECT id FROM outcomes); DELETE FROM queue");
 
     if (!error)
-        error = execute(db, "DELETE FROM queue");
+        error = DB_CHANGE(db, DB_CLOSE_QUEUE, SQL_NUMBER(date));
     frontier_forget(db->urls);
     return error ? error : frontier_refresh(db->urls);
 }
@@ -156,11 +159,7 @@ int db_pages_index(crawl_db *db, const url_keys *keys)
     return error;
 }
 
-/*
- * Takes texts over into the database's memory, where they stay until the next call, and resets the statement: a
- * statement that is not reset keeps SQLite from shortening its log.
- */
-static int take_texts(crawl_db *db, sqlite3_stmt *ask, vidi_str *const *texts, size_t count)
+int db_take_texts(crawl_db *db, sqlite3_stmt *ask, vidi_str *const *texts, size_t count)
 {
     size_t total = 0;
     int error = VIDI_OK;
@@ -181,8 +180,7 @@ static int take_texts(crawl_db *db, sqlite3_stmt *ask, vidi_str *const *texts, s
     return error;
 }
 
-/* Steps to the one row that a statement has. VIDI_OK: it stands on it, and the caller resets it. */
-static int find(crawl_db *db, enum db_statement which, const sql_value *values, int count)
+int db_find(crawl_db *db, enum db_statement which, const sql_value *values, int count)
 {
     int error = db_ready(db, which);
     if (error)
@@ -196,11 +194,10 @@ static int find(crawl_db *db, enum db_statement which, const sql_value *values, 
     sqlite3_reset(ask);
     return error ? db_fail(db, error) : VIDI_EABSENT;
 }
-#define FIND(db, which, ...) find(db, which, SQL_VALUES(__VA_ARGS__))
 
 int db_page_find(crawl_db *db, uint64_t key, uint64_t *page, bytes *url)
 {
-    int error = FIND(db, DB_PAGE_FIND, SQL_NUMBER(key));
+    int error = DB_FIND(db, DB_PAGE_FIND, SQL_NUMBER(key));
     if (error)
         return error;
     sqlite3_stmt *ask = db->statements[DB_PAGE_FIND];
@@ -213,7 +210,7 @@ int db_page_find(crawl_db *db, uint64_t key, uint64_t *page, bytes *url)
 
 int db_prior_read(crawl_db *db, uint64_t row, db_prior *prior)
 {
-    int error = FIND(db, DB_PRIOR, SQL_NUMBER(row));
+    int error = DB_FIND(db, DB_PRIOR, SQL_NUMBER(row));
     if (error)
         return error;
     sqlite3_stmt *ask = db->statements[DB_PRIOR];
@@ -224,8 +221,11 @@ int db_prior_read(crawl_db *db, uint64_t row, db_prior *prior)
                         .status = sqlite3_column_int(ask, 4),
                         .redirect = sql_blob(ask, 5),
                         .content = sql_blob(ask, 6),
-                        .digest = sql_blob(ask, 7)};
-    return take_texts(db, ask, (vidi_str *[]){&prior->redirect, &prior->content, &prior->digest}, 3);
+                        .digest = sql_blob(ask, 7),
+                        .date = sqlite3_column_int64(ask, 8),
+                        .modified = sql_blob(ask, 9)};
+    return db_take_texts(db, ask, (vidi_str *[]){&prior->redirect, &prior->content, &prior->digest, &prior->modified},
+                         4);
 }
 
 int db_newest_write(crawl_db *db, const db_prior *prior)
@@ -236,7 +236,7 @@ int db_newest_write(crawl_db *db, const db_prior *prior)
 
 int db_was_linked(crawl_db *db, uint64_t row, const db_visit *last, int64_t max_depth)
 {
-    int error = FIND(db, DB_WAS_LINKED, SQL_NUMBER(row), SQL_NUMBER(last->first), SQL_NUMBER(max_depth));
+    int error = DB_FIND(db, DB_WAS_LINKED, SQL_NUMBER(row), SQL_NUMBER(last->first), SQL_NUMBER(max_depth));
 
     if (error)
         return error == VIDI_EABSENT ? 0 : error;
@@ -254,7 +254,7 @@ static void take_place(sqlite3_stmt *ask, int column, struct db_place *at)
 
 int db_validators_read(crawl_db *db, uint64_t row, db_validators *found)
 {
-    int error = FIND(db, DB_VALIDATORS, SQL_NUMBER(row));
+    int error = DB_FIND(db, DB_VALIDATORS, SQL_NUMBER(row));
     if (error)
         return error;
     sqlite3_stmt *ask = db->statements[DB_VALIDATORS];
@@ -262,5 +262,5 @@ int db_validators_read(crawl_db *db, uint64_t row, db_validators *found)
         .row = sql_number(ask, 0), .body = sql_number(ask, 3), .etag = sql_blob(ask, 6), .modified = sql_blob(ask, 7)};
     take_place(ask, 1, &found->head_at);
     take_place(ask, 4, &found->body_at);
-    return take_texts(db, ask, (vidi_str *[]){&found->etag, &found->modified}, 2);
+    return db_take_texts(db, ask, (vidi_str *[]){&found->etag, &found->modified}, 2);
 }

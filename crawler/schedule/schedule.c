@@ -34,7 +34,7 @@ struct schedule {
     population population;
     double budget;
     double lambda;
-    uint64_t pages;
+    uint64_t pages, expected;
     uint64_t stale; /* changes of the counts since lambda was computed */
     cell cells[CELL_RATES][CELL_WEIGHTS];
 };
@@ -108,10 +108,23 @@ static void uncount(schedule *schedule, const schedule_page *page)
 
 /* ---- lambda ---- */
 
+void schedule_expect(schedule *schedule, uint64_t pages)
+{
+    schedule->expected = pages;
+    schedule->stale = UINT64_MAX / 2;
+}
+
+/* Pages to share the budget. */
+static double pages_in_all(const schedule *schedule)
+{
+    uint64_t pages = schedule->pages > schedule->expected ? schedule->pages : schedule->expected;
+    return (double)(pages ? pages : 1);
+}
+
 /* Days between two visits, if all pages were visited equally often. */
 static double mean_interval(const schedule *schedule)
 {
-    return (double)(schedule->pages ? schedule->pages : 1) / schedule->budget;
+    return pages_in_all(schedule) / schedule->budget;
 }
 
 /* The formula of schedule.h, without the difference of two nearly equal numbers. */
@@ -138,10 +151,11 @@ static double visits_of_all(const schedule *schedule, double lambda)
 static void find_lambda(schedule *schedule)
 {
     double low = -LAMBDA_LOG, high = LAMBDA_LOG;
+    double budget = schedule->budget * (double)schedule->pages / pages_in_all(schedule);
 
     for (int i = 0; i < BISECTIONS; i++) {
         double between = (low + high) / 2;
-        if (visits_of_all(schedule, exp2(between)) > schedule->budget)
+        if (visits_of_all(schedule, exp2(between)) > budget)
             low = between;
         else
             high = between;

@@ -31,7 +31,8 @@
  *     first response  schedule_enter       when the program starts  schedule_load for each row, in one pass
  *     next responses  schedule_visit       page is gone             schedule_leave
  *
- * Pages should enter when the first crawl is over, because a page's first interval depends on how many there are.
+ * A page's first interval depends on how many pages there are, so pages enter when the first crawl is over, and
+ * schedule_expect says how many will.
  *
  * Times are in milliseconds since 1970; rates are per day.
  */
@@ -160,6 +161,9 @@ typedef struct schedule_outlook {
 int schedule_open(schedule **made, double budget);
 void schedule_close(schedule *schedule);
 void schedule_set_budget(schedule *schedule, double budget);
+
+/* While the first pages enter: how many there will be. 0: no more than there are. */
+void schedule_expect(schedule *schedule, uint64_t pages);
 
 /* Adds a page after its first response, which came at `now`. Only importance and key are set. */
 void schedule_enter(schedule *schedule, schedule_page *page, int64_t now);

@@ -73,6 +73,13 @@ static const cli_option options_table[] = {
      "lost last time are found. Pages that have not changed are not sent again if the server can tell. A visit that is "
      "not finished is continued first.",
      0},
+    {"continuous", 0, CLI_FLAG, FIELD(continuous), NULL, "Visit pages again and again; needs --state",
+     "When the first visit is over, each page is fetched again as often as it is worth: its changes tell how often "
+     "that "
+     "is. SIGINT ends the crawl cleanly, and the same command goes on.",
+     0},
+    {"budget", 0, CLI_COUNT, FIELD(budget), "N", "With --continuous: pages to fetch in an hour [each page once a day]",
+     NULL, 0},
     {"rebuild-seen", 0, CLI_FLAG, FIELD(rebuild_seen), NULL, "Make the set of seen URLs again from the database",
      "For a crawl that is refused because its set (DIR/seen) is damaged, or is older or newer than the database, as "
      "after restoring a backup. The old set is kept as DIR/seen.old.1. Pages that the database does not know are "

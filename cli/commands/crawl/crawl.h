@@ -33,12 +33,12 @@ typedef struct cli_crawl_options {
     uint64_t depth;          /* CLI_CRAWL_ANY_DEPTH: no limit */
     uint64_t max_pages, max_bytes, max_host_pages, max_queries, max_url, max_repeat, max_redirects, max_body,
         max_unpacked;
-    uint64_t per_host, retries, connections, threads;
+    uint64_t per_host, retries, connections, threads, budget;
     double max_time, connect_timeout, silence_timeout, total_timeout; /* seconds; 0: not given */
     double delay;                                                     /* negative: not given */
     bool rewrite;                                                     /* of extract */
     bool ignore_robots;
-    bool resources, check, json, revisit, rebuild_seen, no_store, no_sitemaps, quiet, progress;
+    bool resources, check, json, revisit, continuous, rebuild_seen, no_store, no_sitemaps, quiet, progress;
 } cli_crawl_options;
 
 #define CLI_CRAWL_ANY_DEPTH UINT64_MAX

@@ -89,6 +89,8 @@ static void read_rest(crawl_options *into, const cli_crawl_options *options)
     into->threads = (unsigned)options->threads;
     into->output = options->jsonl;
     into->revisit = options->revisit;
+    into->continuous = options->continuous;
+    into->budget = (double)options->budget;
     into->rebuild_seen = options->rebuild_seen;
 }
 
@@ -100,8 +102,13 @@ static int check(const cli_crawl_options *options)
 
     if (lines && options->json)
         return cli_error("--jsonl - and --json both write to standard output; give --jsonl a FILE");
-    if (options->revisit && !options->set.state)
-        return cli_error("--revisit needs the --state DIR of a crawl to come back to");
+    if ((options->revisit || options->continuous) && !options->set.state)
+        return cli_error("--%s needs the --state DIR of a crawl to come back to",
+                         options->revisit ? "revisit" : "continuous");
+    if (options->revisit && options->continuous)
+        return cli_error("--revisit visits all pages once more, --continuous one by one: give one of them");
+    if (options->budget && !options->continuous)
+        return cli_error("--budget is for --continuous");
     if (options->ca_file && access(options->ca_file, R_OK) != 0)
         return cli_error("--ca-file: cannot read %s: %s", options->ca_file, strerror(errno));
     return CLI_OK;

@@ -167,7 +167,11 @@ static int64_t earliest(const fetcher *fetcher)
 {
     int64_t when = polite_when(fetcher->politeness), deadline = limits_deadline(fetcher);
 
+    int64_t turn = atomic_load(&fetcher->crawl->next_turn);
+
     when = fetcher->next_due < when ? fetcher->next_due : when;
+    if (fetcher->crawl->clock.skip && turn < when) /* otherwise the storage thread looks at the clock */
+        when = turn;
     return deadline < when ? deadline : when;
 }
 
@@ -190,6 +194,7 @@ static bool skip_time(fetcher *fetcher, int64_t until)
     if (atomic_load(&c->busy) > 0 || fetch_running(c->downloader) > 0 || earliest(fetcher) != until)
         return false;
     c->clock.skip(c->clock.context, until);
+    message_queue_wake(&c->to_storage);
     return true;
 }
 

@@ -168,10 +168,12 @@ static void ask_for_more(fetcher *fetcher, host *host)
     send_request(fetcher, MESSAGE_WANT_URLS, host->id, 2 * host->ahead - host->unstarted);
 }
 
-/* True if --max-host-pages is reached, counting requests that are running. */
+/* True if --max-host-pages is reached, counting requests that are running. A continuous crawl has no such limit. */
 static bool is_at_its_limit(const fetcher *fetcher, const host *host)
 {
-    return host->pages + host->running >= fetcher->crawl->options.max_host_pages;
+    const crawl_options *options = &fetcher->crawl->options;
+
+    return !options->continuous && host->pages + host->running >= options->max_host_pages;
 }
 
 /* True if a request to the host could be started now. */
@@ -190,7 +192,7 @@ static void give_up_all(fetcher *fetcher, host *host);
 
 void host_refresh(fetcher *fetcher, host *host)
 {
-    if (host->pages >= fetcher->crawl->options.max_host_pages && has_pages(host) && !host->parked)
+    if (is_at_its_limit(fetcher, host) && host->running == 0 && has_pages(host) && !host->parked)
         host_park(fetcher, host, 0, "as many pages as --max-host-pages allows are fetched");
     if (host->parked) {
         host_leave_if_over(fetcher, host);

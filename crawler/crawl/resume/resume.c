@@ -255,7 +255,7 @@ static int plant(crawl *crawl, bool begins, counters *counts)
     planting self = {crawl, counts};
     int error = VIDI_OK;
 
-    if (begins)
+    if (begins && !crawl->options.continuous) /* there, seeds have their turns as all other pages */
         error = db_seeds(crawl->db, add_seed, &self);
     else if (counts->errors)
         error = db_seeds_again(crawl->db, crawl->visit.first, add_seed, &self);

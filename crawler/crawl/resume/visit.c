@@ -53,37 +53,53 @@ static int is_over(crawl *crawl, bool *over)
     return error == VIDI_EABSENT ? VIDI_OK : error;
 }
 
-int visit_rotate_if_due(crawl *crawl, bool *begins, char *why)
+/* Whether the next visit is to begin now. */
+static int should_begin(crawl *crawl, bool *begins)
 {
-    vidi_stats stats = {.size = sizeof stats};
-    int64_t next = 0;
-    bool over = false;
-    int error = db_get(crawl->db, "next_epoch", &next);
+    int64_t continuous = 0;
+    int error = db_get(crawl->db, "continuous", &continuous);
+    bool wanted = crawl->options.revisit || (crawl->options.continuous && (uint64_t)continuous != crawl->visit.number);
 
-    if (error == VIDI_EABSENT)
-        error = VIDI_OK;
-    if (error == VIDI_OK && next == 0 && crawl->options.revisit && crawl->visit.number > 0)
-        error = is_over(crawl, &over);
-    if (error == VIDI_OK && crawl->options.revisit && next == 0 && crawl->visit.number > 0 && !over)
+    *begins = false;
+    if ((error && error != VIDI_EABSENT) || !wanted || crawl->visit.number == 0)
+        return error == VIDI_EABSENT ? VIDI_OK : error;
+    error = is_over(crawl, begins);
+    if (error == VIDI_OK && !*begins && crawl->options.revisit)
         crawl_warn(crawl, "visit %" PRIu64 " is not finished: continuing it; --revisit begins the next one after it",
                    crawl->visit.number);
-    *begins = over || next > 0;
+    return error;
+}
+
+/* Writes that a visit is about to begin, unless that stands there, and lets the set begin its epoch. */
+static int rotate(crawl *crawl, uint64_t next, char *why)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    int error = vidi_stat(crawl->set, &stats);
+
+    if (error == VIDI_OK && next == 0) {
+        next = stats.epoch + 1;
+        error = announce(crawl, next);
+        if (error)
+            return crawl_explain_db(crawl, error, why);
+    }
+    if (error == VIDI_OK && stats.epoch != next)
+        error = vidi_rotate(crawl->set, NULL);
+    return error ? crawl_explain(why, error, "the set cannot begin a new epoch: %s", vidi_message()) : VIDI_OK;
+}
+
+int visit_rotate_if_due(crawl *crawl, bool *begins, char *why)
+{
+    int64_t next = 0;
+    int error = db_get(crawl->db, "next_epoch", &next);
+
+    *begins = error == VIDI_OK && next > 0;
+    if ((error == VIDI_OK || error == VIDI_EABSENT) && !*begins)
+        error = should_begin(crawl, begins);
     if (error == VIDI_OK && *begins)
         error = db_pages_index(crawl->db, crawl->pages);
     if (error)
         return crawl_explain_db(crawl, error, why);
-    if (!*begins)
-        return VIDI_OK;
-    error = vidi_stat(crawl->set, &stats);
-    if (error == VIDI_OK && next == 0) {
-        next = (int64_t)stats.epoch + 1;
-        error = announce(crawl, (uint64_t)next);
-        if (error)
-            return crawl_explain_db(crawl, error, why);
-    }
-    if (error == VIDI_OK && stats.epoch != (uint64_t)next)
-        error = vidi_rotate(crawl->set, NULL);
-    return error ? crawl_explain(why, error, "the set cannot begin a new epoch: %s", vidi_message()) : VIDI_OK;
+    return *begins ? rotate(crawl, (uint64_t)next, why) : VIDI_OK;
 }
 
 /* ---- the transaction that begins it ---- */
@@ -100,9 +116,51 @@ int visit_write(crawl *crawl, bool begins, counters *counts)
                               .is_comparable = begins && crawl->same_rules};
     if (error == VIDI_OK)
         error = db_visit_begin(crawl->db, &crawl->visit);
+    if (error == VIDI_OK && begins && crawl->options.continuous)
+        error = db_set(crawl->db, "continuous", (int64_t)crawl->visit.number);
+    if (error == VIDI_OK && begins)
+        error = db_schedule_release(crawl->db, crawl_date(crawl));
     *counts = (counters){.synced_to = counts->synced_to};
-    crawl->seconds_ms = 0;
+    crawl->seconds_ms = crawl->began - crawl_now(crawl); /* this run counts from now on */
     return error ? error : db_set(crawl->db, "next_epoch", 0);
+}
+
+static int write_next(crawl *crawl, counters *counts)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    int error = vidi_stat(crawl->set, &stats);
+
+    if (error == VIDI_OK)
+        error = db_begin(crawl->db);
+    if (error == VIDI_OK)
+        error = db_visit_end(crawl->db, crawl_date(crawl));
+    if (error == VIDI_OK)
+        error = visit_write(crawl, true, counts);
+    if (error == VIDI_OK)
+        error = db_set(crawl->db, "mixed", 0);
+    if (error == VIDI_OK)
+        error = db_set(crawl->db, "epoch", (int64_t)stats.epoch);
+    if (error == VIDI_OK)
+        error = counters_write(crawl, counts, &stats);
+    if (error == VIDI_OK)
+        error = db_commit(crawl->db);
+    if (error)
+        db_rollback(crawl->db);
+    crawl->same_rules = true;
+    return error;
+}
+
+int visit_begin_next(crawl *crawl, counters *counts, char *why)
+{
+    int error = db_pages_index(crawl->db, crawl->pages);
+
+    if (error)
+        return crawl_explain_db(crawl, error, why);
+    error = rotate(crawl, 0, why);
+    if (error)
+        return error;
+    error = write_next(crawl, counts);
+    return error ? crawl_explain_db(crawl, error, why) : VIDI_OK;
 }
 
 /* ---- pages of earlier visits ---- */

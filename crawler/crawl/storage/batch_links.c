@@ -137,12 +137,17 @@ static int add_row(storage *storage, size_t i, vidi_str *last, uint64_t *key)
         error = host_key(storage, web_url_origin(&parts), last, key);
     if (error)
         return error;
-    batch_row *row = &b->rows[b->row_count++];
-    *row = (batch_row){.url = row_of(b->urls[i], &b->links[i])};
-    row->url.host = *key;
-    error = visit_page_of(storage->crawl, b->urls[i], &row->url.page);
-    if (error)
+    frontier_url url = row_of(b->urls[i], &b->links[i]);
+    bool scheduled = false;
+    url.host = *key;
+    error = visit_page_of(storage->crawl, b->urls[i], &url.page);
+    if (error == VIDI_OK)
+        error = continuous_knows(storage, url.page, &scheduled);
+    if (error || scheduled)
         return error;
+    batch_row *row = &b->rows[b->row_count++];
+    *row = (batch_row){.url = url};
+    storage->continuous.tokens--;
     if (!parts.query.ptr)
         return VIDI_OK;
     vidi_str path = {parts.href.ptr, (size_t)(parts.path.ptr + parts.path.len - parts.href.ptr)};
@@ -189,6 +194,28 @@ int batch_ask_set(storage *storage)
     return error ? error : make_targets(storage, from);
 }
 
+int batch_turn(storage *storage, const frontier_url *url, int64_t due)
+{
+    batch *b = &storage->batch;
+    uint8_t verdict;
+
+    if (due != INT64_MAX) {
+        if (list_reserve(&b->delays, &b->delay_room, b->delay_count + 1) != VIDI_OK)
+            return VIDI_EMEMORY;
+        b->delays[b->delay_count++] = (batch_delay){url->page, due};
+        return VIDI_OK;
+    }
+    if (list_reserve(&b->rows, &b->row_room, b->row_count + 1) != VIDI_OK)
+        return VIDI_EMEMORY;
+    batch_row row = {.url = *url, .turn = strndup(url->url.ptr, url->url.len)};
+    if (!row.turn)
+        return VIDI_EMEMORY;
+    row.url.url.ptr = row.turn;
+    b->rows[b->row_count++] = row;
+    host_table_appended(storage, url->host);
+    return vidi_add_batch(storage->crawl->set, &row.url.url, 1, &verdict, NULL); /* links to it are not new */
+}
+
 /* ---- afterwards ---- */
 
 void batch_clear(batch *batch)
@@ -197,6 +224,9 @@ void batch_clear(batch *batch)
     messages_free(&batch->host_infos);
     memset(batch->skipped, 0, sizeof batch->skipped);
     batch->last_job = batch->last_info = NULL;
+    for (size_t i = 0; i < batch->row_count; i++)
+        free(batch->rows[i].turn);
+    batch->delay_count = 0;
     batch->bytes = batch->link_count = batch->row_count = batch->drop_count = 0;
     batch->rows_written = batch->sort_count = 0;
     batch->is_open = false;
@@ -214,5 +244,6 @@ void batch_free(batch *batch)
     free(batch->rows);
     free(batch->sorts);
     free(batch->drops);
+    free(batch->delays);
     bytes_free(&batch->lines);
 }

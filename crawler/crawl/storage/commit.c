@@ -156,6 +156,8 @@ static int write_outcome(storage *storage, const frontier_url *url, db_outcome *
         return VIDI_OK;
     if (error == VIDI_OK && prior.page)
         error = db_newest_write(storage->crawl->db, &prior);
+    if (error == VIDI_OK)
+        error = continuous_note(storage, url, row, &prior);
     if (error)
         return error;
     counts->outcomes++;
@@ -194,7 +196,9 @@ static int write_rows(storage *storage, size_t up_to)
         error = frontier_add(db_frontier(storage->crawl->db), &row->url);
         storage->pending.urls++;
         if (error == VIDI_OK)
-            error = check_trap(storage, row, &storage->pending);
+            error = row->turn
+                        ? db_schedule_due(storage->crawl->db, row->url.page, INT64_MAX, storage->crawl->visit.number)
+                        : check_trap(storage, row, &storage->pending);
         if (row->trapped) /* it is in a block all the same */
             storage->filter_until = row->url.id;
     }
@@ -224,6 +228,8 @@ static int write_counts(storage *storage)
             error = db_skip(storage->crawl->db, harvest_skip_name((harvest_skip)i), b->skipped[i]);
     for (size_t i = 0; i < b->drop_count && error == VIDI_OK; i++)
         error = frontier_drop(db_frontier(storage->crawl->db), b->drops[i].level, b->drops[i].host, b->drops[i].number);
+    for (size_t i = 0; i < b->delay_count && error == VIDI_OK; i++)
+        error = db_schedule_due(storage->crawl->db, b->delays[i].page, b->delays[i].due, 0);
     return error;
 }
 
@@ -348,6 +354,7 @@ static int write_new_rows(storage *storage)
 static void roll_back(storage *storage)
 {
     storage->batch.is_open = false;
+    storage->continuous.stale = true;
     db_rollback(storage->crawl->db);
 }
 
@@ -449,6 +456,7 @@ static void conclude(storage *storage)
     for (message *one = b->fetch_jobs.first; one; one = one->next) {
         weight += ((fetch_job *)one)->weight;
         host_table_done(storage, (fetch_job *)one);
+        continuous_done(storage, (fetch_job *)one);
     }
     counters_show(c, &storage->counts);
     pthread_mutex_lock(&c->about);

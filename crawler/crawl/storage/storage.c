@@ -113,6 +113,8 @@ static int64_t patience(const storage *storage)
         wait = storage->batch.began + CRAWL_BATCH_MS - now;
     else if (storage->unsynced)
         wait = storage->synced_at + SYNC_EVERY - now;
+    int64_t turn = continuous_patience(storage);
+    wait = turn < wait ? turn : wait;
     return wait < 0 ? 0 : wait;
 }
 
@@ -158,6 +160,8 @@ static int look_for_the_end(storage *storage)
     bool done = false;
     int error = crawl_ends(storage->crawl) == ENDING_NOT ? host_table_is_done(storage, &done) : VIDI_OK;
 
+    if (done && storage->crawl->options.continuous)
+        return continuous_idle(storage);
     if (done)
         crawl_end_as(storage->crawl, ENDING_DONE);
     return error;
@@ -175,6 +179,8 @@ static int round_of(storage *storage, messages *arrived, bool closing)
     }
     if (error == VIDI_OK)
         error = commit_if_needed(storage, closing);
+    if (error == VIDI_OK)
+        error = continuous_feed(storage);
     if (error == VIDI_OK)
         error = host_table_feed(storage);
     if (error == VIDI_OK)
@@ -225,6 +231,9 @@ void *storage_run(void *context)
     bool more = true;
     int error = counters_read(c, &storage.counts);
 
+    storage.continuous.filled_at = crawl_now(c);
+    if (error == VIDI_OK && c->options.continuous)
+        error = continuous_begin(&storage);
     storage.synced_at = storage_now();
     storage.unsynced = true;
     while (error == VIDI_OK && more) {
@@ -245,5 +254,6 @@ void *storage_run(void *context)
     crawl_handled(c, storage.handled);
     batch_free(&storage.batch);
     host_table_free(&storage);
+    continuous_end(&storage);
     return NULL;
 }

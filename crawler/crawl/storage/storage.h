@@ -5,6 +5,7 @@
  *   batch_links.c   the URLs of a batch: links through the set, rows for the new ones
  *   commit.c        writing a batch
  *   changes.c       what has become of a page since the last visit
+ *   continuous.c    whose turn it is to be visited again
  *   host_table.c    which hosts the fetcher has, and which of their blocks
  */
 #ifndef VIDI_CRAWLER_CRAWL_STORAGE_STORAGE_H
@@ -13,6 +14,7 @@
 #include "crawler/crawl/id_map.h"
 #include "crawler/crawl/crawl_state.h"
 #include "crawler/crawl/counters.h"
+#include "crawler/schedule/schedule.h"
 
 /* A block that the fetcher has, and how many of its URLs have no outcome yet. */
 typedef struct handed_block {
@@ -52,12 +54,19 @@ typedef struct batch_drop {
     uint32_t level;
 } batch_drop;
 
-/* A URL that the set has answered NEW for. */
+/* A URL that the set has answered NEW for, or a page whose turn has come. */
 typedef struct batch_row {
     frontier_url url;
     uint64_t path; /* key of the path, if there is a query; else 0 */
     bool trapped;
+    char *turn; /* the text of a page whose turn it is; NULL: a new URL */
 } batch_row;
+
+/* A page that has to wait. */
+typedef struct batch_delay {
+    uint64_t page;
+    int64_t due;
+} batch_delay;
 
 /* What is committed together. The arrays keep their room from batch to batch. */
 typedef struct batch {
@@ -80,10 +89,24 @@ typedef struct batch {
     size_t sort_count, sort_room;
     batch_drop *drops;
     size_t drop_count, drop_room;
+    batch_delay *delays;
+    size_t delay_count, delay_room;
     uint64_t skipped[HARVEST_SKIPS];
     bytes lines; /* for the output file */
     bool lines_written, lines_synced, lines_failed;
 } batch;
+
+/* A crawl that has no end: see continuous.c. */
+typedef struct continuous {
+    schedule *schedule; /* NULL: the first visit is not over, or the crawl has an end */
+    bool stale;         /* the schedule has counted what was rolled back */
+    double budget;      /* pages an hour */
+    double tokens;
+    int64_t filled_at; /* when tokens were last added */
+    uint64_t left;     /* pages that have had no turn in this visit */
+    uint64_t out;      /* turns without an outcome */
+    id_map hosts;      /* the same by host */
+} continuous;
 
 typedef struct storage {
     crawl *crawl;
@@ -107,6 +130,8 @@ typedef struct storage {
     uint64_t filter_until; /* blocks with ids up to this one may have finished URLs */
     int64_t room_asked;    /* when the fetcher was last asked to make room */
 
+    continuous continuous;
+
     int64_t synced_at;
     bool unsynced;
     vidi_stats stats;
@@ -121,6 +146,8 @@ int64_t storage_now(void);
 bool batch_is_empty(const batch *batch);
 /* Adds all links to the set that were not added yet, and makes rows of those that are new. */
 int batch_ask_set(storage *storage);
+/* Gives a page its turn, or, if `due` is not INT64_MAX, lets it wait until then. Copies the text. */
+int batch_turn(storage *storage, const frontier_url *url, int64_t due);
 int batch_drop_block(storage *storage, uint64_t host, uint32_t level, uint64_t number);
 void batch_clear(batch *batch);
 void batch_free(batch *batch);
@@ -151,6 +178,24 @@ int storage_sync(storage *storage);
  * `compared`. *prior is then what db_newest_write writes; nothing in the first visit.
  */
 int change_find(const crawl *crawl, db_outcome *row, db_prior *prior);
+
+/* ---- continuous.c ---- */
+
+/* Reads the schedule, if this visit has one. */
+int continuous_begin(storage *storage);
+void continuous_end(storage *storage);
+/* Gives turns to pages, as far as the budget allows. */
+int continuous_feed(storage *storage);
+/* Milliseconds until the next turn; INT64_MAX: there is none. */
+int64_t continuous_patience(const storage *storage);
+/* Nothing is left to fetch: begins the next visit, if all pages have had their turns, or the first visit is over. */
+int continuous_idle(storage *storage);
+/* True if the page will have its turn, so that a link to it needs no row. */
+int continuous_knows(storage *storage, uint64_t page, bool *scheduled);
+/* An outcome is about to be written: when the page will be visited again. In the transaction. */
+int continuous_note(storage *storage, const frontier_url *url, const db_outcome *row, const db_prior *prior);
+/* The fetch job is committed. */
+void continuous_done(storage *storage, const fetch_job *done);
 
 /* ---- host_table.c ---- */
 
