@@ -78,6 +78,14 @@ static int read_stored(parser *self, const fetch_job *page, fetch_response *to)
     return result;
 }
 
+/* Validators that a response of 304 does not repeat are still good. */
+static void keep_validators(harvest *into, const known_page *known, vidi_str head)
+{
+    snprintf(into->etag, sizeof into->etag, "%s", known->etag ? known->etag : "");
+    snprintf(into->modified, sizeof into->modified, "%s", known->modified ? known->modified : "");
+    harvest_validators(into, head);
+}
+
 /*
  * The links of a page that has not changed are those of the body that is stored. VIDI_EDAMAGED: that cannot be read, so
  * the page must be requested whole.
@@ -90,7 +98,7 @@ static int read_unchanged(parser *self, fetch_job *page)
     if (result == 1) {
         page->harvested = true;
         result = harvest_read(&page->harvest, &self->crawl->rules, NULL, &page->url, &stored);
-        harvest_validators(&page->harvest, bytes_str(&page->response->head));
+        keep_validators(&page->harvest, page->known, bytes_str(&page->response->head));
     }
     bytes_free(&stored.head);
     bytes_free(&stored.body);

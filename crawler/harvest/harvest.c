@@ -137,8 +137,10 @@ static void take_value(vidi_str head, const char *name, char *to, size_t room)
 {
     vidi_str value = http_value(head, name);
 
+    if (!value.ptr)
+        return;
     to[0] = 0;
-    if (!value.ptr || value.len >= room)
+    if (value.len >= room)
         return;
     for (size_t i = 0; i < value.len; i++)
         if (value.ptr[i] < 0x20 || value.ptr[i] == 0x7F)

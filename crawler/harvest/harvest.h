@@ -76,7 +76,7 @@ int harvest_read(harvest *into, const harvest_rules *rules, archive_packer *pack
                  const fetch_response *response);
 void harvest_free(harvest *found);
 
-/* Takes ETag and Last-Modified from a head. */
+/* Takes ETag and Last-Modified from a head; leaves one that the head does not have as it is. */
 void harvest_validators(harvest *into, vidi_str head);
 
 /* True if content of unknown type begins like a page of HTML. */
