@@ -136,5 +136,6 @@ crawl()
 # What differs from run to run: the server's port, times, digests of the port.
 hide_site()
 {
-    sed -E -e "s,${site%/},http://site,g" -e 's/"seconds":[0-9.e+-]+/"seconds":0/g' -e 's/ in [0-9.]+ s$/ in N s/'
+    sed -E -e "s,${site%/},http://site,g" -e 's/"seconds":[0-9.e+-]+/"seconds":0/g' -e 's/ in [0-9.]+ s$/ in N s/' \
+        -e 's/"(began|ended)":"20[0-9-]+T[0-9:]+Z"/"\1":"DATE"/g'
 }

@@ -262,8 +262,7 @@ static int run(void *values, cli_words words)
 const cli_command cli_crawl = {
     .name = "crawl",
     .summary = "Crawl sites: archive them, check their links",
-    .usage = "vidi crawl [OPTION]... SEED... | (report [--json] | changes | cdxj | check | wacz -o FILE | extract --to "
-             "FOLDER) DIR",
+    .usage = "vidi crawl [OPTION]... SEED... | (report | changes | cdxj | check | wacz -o FILE | extract --to FOLDER) DIR",
     .about = "Fetches the seeds and the pages they link to, each once, and archives them.",
     .details =
         "A crawl stays on the hosts of the seeds, obeys robots.txt, requests one page at a time from a host with a "
@@ -287,7 +286,7 @@ const cli_command cli_crawl = {
         "if all is well, and with 1 if something is damaged or missing.",
     .examples = "  vidi crawl --contact me@example.org --state site https://example.org/\n"
                 "  vidi crawl report site\n"
-                "  vidi crawl --revisit --contact me@example.org --state site https://example.org/\n"
+                "  vidi crawl --revisit --contact me@example.org -s site https://example.org/\n"
                 "  vidi crawl changes site\n"
                 "  vidi crawl cdxj site > index.cdxj\n"
                 "  vidi crawl check site\n"

@@ -12,7 +12,7 @@ crawl --state st --jsonl lines.jsonl "$site" 2>&1 | hide_site
 wc -l < lines.jsonl
 echo -- report
 try vidi crawl report st | hide_site
-vidi crawl report st --json | hide_site | sed -E 's/"expected_lost":[0-9.e-]+/"expected_lost":L/'
+vidi crawl report st --json | hide_site | sed -E 's/"expected_lost":[0-9.e-]+/"expected_lost":L/g'
 vidi crawl cdxj st | cut -d ' ' -f 1 | sed -E 's/:[0-9]+\)/:PORT)/'
 ls st st/archive | grep -v crawl.db-
 echo -- another kind or form

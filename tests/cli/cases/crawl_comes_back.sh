@@ -1,0 +1,33 @@
+mkdir www
+for i in 1 2 3 4; do printf '<title>%s</title><a href=%s.html>next</a>' "$i" $((i + 1)) > www/$i.html; done
+printf '<a href=1.html>begin</a>' > www/index.html
+printf end > www/5.html
+start_site www
+echo -- there is nothing to come back to
+try crawl --revisit "$site" | hide_site
+try crawl --budget 10 --state st "$site" | hide_site
+try crawl --revisit --continuous --state st "$site" | hide_site
+echo -- the first visit
+crawl -q --revisit --state st "$site"
+vidi crawl changes st | jq -c '[.visit, .url, .change]' | hide_site
+echo -- the second
+printf '<a href=2.html>next</a> <a href=new.html>new</a>' > www/1.html
+printf new > www/new.html
+rm www/5.html
+crawl --revisit --state st "$site" 2>&1 | hide_site
+vidi crawl changes st | jq -c '[.visit, .url, .change, .status, .previous_status]' | hide_site
+vidi crawl changes st --from 1 --to 1 | wc -l
+vidi crawl report st --json | jq -c '.visit, (.visits[] | [.visit, .urls, .new, .changed, .unchanged, .gone, .recovered])'
+sqlite3 st/crawl.db "SELECT visit, change, url FROM visits WHERE url LIKE '%1.html'" | hide_site
+echo -- a visit that is not over
+crawl -q --revisit --max-pages 2 --state st "$site"
+crawl --revisit --state st "$site" 2>&1 | hide_site | grep -v expected
+echo -- what makes no sense
+try vidi crawl changes st --from 4
+try vidi crawl changes st --from 3 --to 2
+try vidi crawl changes st --to x
+try vidi crawl report st --from 1
+try crawl --from 1 --state st "$site" | hide_site
+try vidi rotate st/seen
+vidi crawl check st | grep -o "all is well"
+stop_site
