@@ -51,7 +51,7 @@ make_site() {
     cat >"$tmp/bin/vidi" <<'CODE'
 #!/bin/bash
 case ${1-}:${2-} in
-crawl:report | crawl:cdxj | crawl:check | crawl:wacz | crawl:extract) ;;
+crawl:report | crawl:changes | crawl:cdxj | crawl:check | crawl:wacz | crawl:extract) ;;
 crawl:*) set -- "$@" --allow-net loopback --delay 0 ;;
 esac
 exec "$VIDI_BUILD/vidi" "${@/#https:\/\/example.org\//$SITE}"
@@ -73,7 +73,7 @@ run_with_site() {
     local status=$?
     exec 8>&-
     wait
-    [ $status -le 1 ] && [ -s site/crawl.db ] && { [ -s index.cdxj ] || [ -s mirror/.vidi-mirror ]; }
+    [ $status -le 1 ] && [ -s site/crawl.db ] && { [ -s index.cdxj ] || [ -e changes.jsonl ] || [ -s mirror/.vidi-mirror ]; }
 }
 
 for block in $(find "$tmp/blocks" -type f | sort -V); do

@@ -262,9 +262,12 @@ static int run(void *values, cli_words words)
 const cli_command cli_crawl = {
     .name = "crawl",
     .summary = "Crawl sites: archive them, check their links",
-    .usage = "vidi crawl [OPTION]... SEED... | (report | changes | cdxj | check | wacz -o FILE | extract --to FOLDER) DIR",
+    .usage = "vidi crawl [OPTION]... SEED... | ACTION DIR",
     .about = "Fetches the seeds and the pages they link to, each once, and archives them.",
     .details =
+        "With an ACTION, looks at the crawl in the folder DIR: report [--json], changes [--from N] [--to N], cdxj, "
+        "check, "
+        "wacz -o FILE, or extract --to FOLDER [--rewrite].\n"
         "A crawl stays on the hosts of the seeds, obeys robots.txt, requests one page at a time from a host with a "
         "pause in between, and waits when a server asks it to. Pages are stored as they came, as WARC files in "
         "DIR/archive.\n"
