@@ -69,6 +69,7 @@ add() { # NAME COMMAND
 vidi="$build/vidi crawl -q --allow-net 127.0.0.0/8 --delay 0 --per-host 64 --state state"
 add 'vidi crawl --no-store' "$vidi --no-store"
 add 'vidi crawl' "$vidi"
+add 'vidi crawl --revisit' "$vidi --revisit" # of a site that has not changed; the first visit is not measured
 if has wget; then
     add 'wget -r' 'wget -r -l inf -nv -o /dev/null'
     add 'wget -r --warc-file' 'wget -r -l inf -nv -o /dev/null --warc-file=site'
@@ -92,6 +93,10 @@ run() { # INDEX: runs it once
     [ "${command%=}" != "$command" ] || command+=' ' # "start=" takes the URL as it is
     mkdir work
     cd work
+    if [[ $command == *--revisit* ]]; then
+        bash -c "exec $command$url"
+        (cd .. && counted) > /dev/null
+    fi
     begin=$EPOCHREALTIME
     # wget ends with 8 because the site has no robots.txt.
     /usr/bin/time -q -o ../time -f '%U %S %M' bash -c "exec $command$url" > ../output 2>&1 || true
@@ -130,7 +135,7 @@ table() { # rates and shares of a site
 # A peer that writes an archive is compared with the crawl that writes one.
 ours_for() {
     case $1 in
-    *warc* | 'vidi crawl') echo 'vidi crawl' ;;
+    *warc* | *revisit* | 'vidi crawl') echo 'vidi crawl' ;;
     *) echo 'vidi crawl --no-store' ;;
     esac
 }

@@ -53,12 +53,17 @@ static void *need(void *memory)
     return memory;
 }
 
+/* Nothing ever changes. */
+#define ETAG "ETag: \"1\"\r\n"
+static const char condition[] = "If-None-Match: \"1\"";
+static const char unchanged[] = "HTTP/1.1 304 Not Modified\r\nServer: site\r\n" ETAG "\r\n";
+
 static response make_response(const char *path, const char *status, const char *type, const char *body, size_t len)
 {
     char head[256];
     response made = {.path = need(strdup(path)), .is_page = strcmp(type, "text/html") == 0};
     made.head = (size_t)snprintf(head, sizeof head,
-                                 "HTTP/1.1 %s\r\nServer: site\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n",
+                                 "HTTP/1.1 %s\r\nServer: site\r\n" ETAG "Content-Type: %s\r\nContent-Length: %zu\r\n\r\n",
                                  status, type, len);
     made.len = made.head + len;
     made.bytes = need(malloc(made.len));
@@ -206,14 +211,15 @@ static bool answer(site *site, connection *to)
     if (!end)
         return false;
     bool head = strncmp(to->request, "HEAD ", 5) == 0;
+    bool has_it = memmem(to->request, (size_t)(end - to->request), condition, strlen(condition)) != NULL;
     char *path = memchr(to->request, ' ', to->len);
     char *path_end = path ? memchr(path + 1, ' ', (size_t)(end - path - 1)) : NULL;
     if (!path_end)
         return false;
     *path_end = 0;
     const response *found = find(site, path + 1);
-    to->sending = found->bytes;
-    to->left = head ? found->head : found->len;
+    to->sending = has_it ? unchanged : found->bytes;
+    to->left = has_it ? strlen(unchanged) : head ? found->head : found->len;
     size_t used = (size_t)(end + 4 - to->request);
     memmove(to->request, to->request + used, to->len - used);
     to->len -= used;
