@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "crawler/base/sql.h"
@@ -151,6 +152,42 @@ int db_change(crawl_db *db, enum db_statement which, const sql_value *values, in
         return VIDI_OK;
     db->spoiled = error; /* until the next db_begin */
     return db_fail(db, error);
+}
+
+int db_take_texts(crawl_db *db, sqlite3_stmt *ask, vidi_str *const *texts, size_t count)
+{
+    size_t total = 0;
+    int error = VIDI_OK;
+
+    for (size_t i = 0; i < count; i++)
+        total += texts[i]->len;
+    db->texts.len = 0;
+    if (total > 0 && bytes_reserve(&db->texts, total) != VIDI_OK)
+        error = db_fail(db, VIDI_EMEMORY);
+    for (size_t i = 0; i < count && !error; i++) {
+        if (texts[i]->len == 0)
+            continue;
+        memcpy(db->texts.ptr + db->texts.len, texts[i]->ptr, texts[i]->len);
+        texts[i]->ptr = db->texts.ptr + db->texts.len;
+        db->texts.len += texts[i]->len;
+    }
+    sqlite3_reset(ask);
+    return error;
+}
+
+int db_find(crawl_db *db, enum db_statement which, const sql_value *values, int count)
+{
+    int error = db_ready(db, which);
+    if (error)
+        return error;
+    sqlite3_stmt *ask = db->statements[which];
+    sql_bind(ask, values, count);
+    int result = sqlite3_step(ask);
+    if (result == SQLITE_ROW)
+        return VIDI_OK;
+    error = sql_code(result);
+    sqlite3_reset(ask);
+    return error ? db_fail(db, error) : VIDI_EABSENT;
 }
 
 /* ---- totals ---- */

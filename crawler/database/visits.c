@@ -22,25 +22,19 @@ const char *db_change_name(db_page_change change)
 
 int db_visit_read(crawl_db *db, uint64_t number, db_visit *visit)
 {
-    int error = db_ready(db, DB_VISIT_READ);
+    int error = DB_FIND(db, DB_VISIT_READ, SQL_NUMBER(number));
     if (error)
         return error;
     sqlite3_stmt *ask = db->statements[DB_VISIT_READ];
-    sql_bind(ask, SQL_VALUES(SQL_NUMBER(number)));
-    int result = sqlite3_step(ask);
-    error = sql_code(result);
-    if (error)
-        db_fail(db, error);
-    else if (result == SQLITE_ROW)
-        *visit = (db_visit){.number = sql_number(ask, 0),
-                            .first = sql_number(ask, 1),
-                            .began = sqlite3_column_int64(ask, 2),
-                            .is_comparable = sql_number(ask, 3) != 0};
+    *visit = (db_visit){.number = sql_number(ask, 0),
+                        .first = sql_number(ask, 1),
+                        .began = sqlite3_column_int64(ask, 2),
+                        .is_comparable = sql_number(ask, 3) != 0};
     sqlite3_reset(ask);
-    return error ? error : result == SQLITE_ROW ? VIDI_OK : VIDI_EABSENT;
+    return VIDI_OK;
 }
 
-/* Text of several statements that write. */
+/* Runs a text of several statements that write. */
 static int execute(crawl_db *db, const char *text)
 {
     int error = sql_execute(db->sqlite, text);
@@ -157,42 +151,6 @@ int db_pages_index(crawl_db *db, const url_keys *keys)
     if (error)
         db_rollback(db);
     return error;
-}
-
-int db_take_texts(crawl_db *db, sqlite3_stmt *ask, vidi_str *const *texts, size_t count)
-{
-    size_t total = 0;
-    int error = VIDI_OK;
-
-    for (size_t i = 0; i < count; i++)
-        total += texts[i]->len;
-    db->texts.len = 0;
-    if (total > 0 && bytes_reserve(&db->texts, total) != VIDI_OK)
-        error = db_fail(db, VIDI_EMEMORY);
-    for (size_t i = 0; i < count && !error; i++) {
-        if (texts[i]->len == 0)
-            continue;
-        memcpy(db->texts.ptr + db->texts.len, texts[i]->ptr, texts[i]->len);
-        texts[i]->ptr = db->texts.ptr + db->texts.len;
-        db->texts.len += texts[i]->len;
-    }
-    sqlite3_reset(ask);
-    return error;
-}
-
-int db_find(crawl_db *db, enum db_statement which, const sql_value *values, int count)
-{
-    int error = db_ready(db, which);
-    if (error)
-        return error;
-    sqlite3_stmt *ask = db->statements[which];
-    sql_bind(ask, values, count);
-    int result = sqlite3_step(ask);
-    if (result == SQLITE_ROW)
-        return VIDI_OK;
-    error = sql_code(result);
-    sqlite3_reset(ask);
-    return error ? db_fail(db, error) : VIDI_EABSENT;
 }
 
 int db_page_find(crawl_db *db, uint64_t key, uint64_t *page, bytes *url)
