@@ -231,6 +231,7 @@ static int open_scope(crawl *crawl, char *why)
                                    .agent = {o->agent, strlen(o->agent)},
                                    .resources = o->resources,
                                    .check = o->check,
+                                   .internal = o->internal,
                                    .store = !o->no_store,
                                    .max_depth = o->max_depth,
                                    .max_hops = o->max_hops,

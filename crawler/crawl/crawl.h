@@ -61,6 +61,7 @@ typedef struct crawl_options {
     uint64_t max_body;       /* bytes as sent; 0: 16 MiB */
     uint64_t max_unpacked;   /* bytes; 0: 64 MiB */
     bool resources, check;
+    bool internal; /* with `check`: ask only about links in scope */
     bool no_store, no_sitemaps;
 
     /* Politeness. */

@@ -21,6 +21,7 @@ typedef struct harvest_rules {
     vidi_str agent;      /* the product token, for X-Robots-Tag and robots.txt */
     bool resources;      /* also take images, scripts and the like */
     bool check;          /* also take links out of scope, and the texts of links */
+    bool internal;       /* with `check`: no links out of scope after all */
     bool store;          /* pack records for the archive */
     int64_t max_depth;   /* deeper links are not wanted; negative: no limit */
     uint32_t max_hops;   /* redirects in a row */

@@ -101,8 +101,10 @@ static int judge_scope(const harvest_collector *c, vidi_str url, frontier_kind *
 
     if (verdict == SCOPE_IN)
         return WANTED;
-    if (verdict != SCOPE_OUT || !c->rules->check || has_bad_port(url))
+    if (verdict != SCOPE_OUT || !c->rules->check || c->rules->internal || has_bad_port(url))
         return (int)skip_of(verdict);
+    if (scope_excludes(c->rules->scope, url))
+        return HARVEST_EXCLUDED;
     *kind = FRONTIER_OUTSIDE;
     return WANTED;
 }

@@ -343,6 +343,16 @@ scope_verdict scope_check(const scope *scope, vidi_str url)
     return verdict == SCOPE_IN && scope_port_is_bad(web_url_port(&parts)) ? SCOPE_PORT : verdict;
 }
 
+bool scope_excludes(const scope *scope, vidi_str url)
+{
+    vidi_url parts;
+
+    if (!web_url_view(url, &parts))
+        return false;
+    vidi_str target = {parts.path.ptr, (size_t)(url.ptr + url.len - parts.path.ptr)};
+    return any_matches(&scope->exclude, url, target);
+}
+
 bool scope_is_seeds_origin(const scope *scope, vidi_str url)
 {
     vidi_url parts;

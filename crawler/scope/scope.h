@@ -58,6 +58,12 @@ void scope_close(scope *scope);
 /* url is serialised; a fragment does not count. A seed is always in, unless its port is bad. */
 scope_verdict scope_check(const scope *scope, vidi_str url);
 
+/*
+ * True if a pattern of `exclude` matches, whatever the scope says otherwise. A fragment does count here: links are asked
+ * about with and without it.
+ */
+bool scope_excludes(const scope *scope, vidi_str url);
+
 /* True if it is on the origin of a seed. Credentials and the user's headers go there only. */
 bool scope_is_seeds_origin(const scope *scope, vidi_str url);
 

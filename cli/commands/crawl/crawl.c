@@ -34,7 +34,8 @@ static const cli_option options_table[] = {
      "'*' matches any characters and '?' exactly one. A pattern that begins with '/' is compared with path and "
      "query, any other pattern with the whole URL. Seeds need not match.",
      0},
-    {"exclude", 0, CLI_TEXTS, FIELD(exclude), "GLOB", "Skip links that match; may be repeated", NULL, 0},
+    {"exclude", 0, CLI_TEXTS, FIELD(exclude), "GLOB", "Skip links that match; may be repeated",
+     "With --check, that holds for links that leave the scope, too.", 0},
     {"depth", 0, CLI_WHOLE, FIELD(depth), "N", "Follow links N levels deep; 0: seeds only",
      "Pages are then fetched level by level, so the depth of a page is its shortest distance from a seed.", UINT32_MAX},
     {"max-pages", 0, CLI_COUNT, FIELD(max_pages), "N", "Stop after N responses, over all runs", NULL, 0},
@@ -50,6 +51,7 @@ static const cli_option options_table[] = {
      "if that fails with GET, and are not followed. The statuses 401, 403 and 429, and URLs that robots.txt forbids, "
      "count as unknown, not as broken.",
      0},
+    {"internal", 0, CLI_FLAG, FIELD(internal), NULL, "With --check: leave out links that leave the scope", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the final report as one JSON object",
      "It goes to standard output and is the same as from 'vidi crawl report --json'; with --check it includes the "
      "broken links.",

@@ -74,6 +74,7 @@ static void read_rest(crawl_options *into, const cli_crawl_options *options)
     into->exclude_count = options->exclude.count;
     into->resources = options->resources;
     into->check = options->check;
+    into->internal = options->internal;
     into->no_store = options->no_store || !options->set.state;
     into->no_sitemaps = options->no_sitemaps;
     into->agent = options->agent;
@@ -109,6 +110,8 @@ static int check(const cli_crawl_options *options)
         return cli_error("--revisit visits all pages once more, --continuous one by one: give one of them");
     if (options->budget && !options->continuous)
         return cli_error("--budget is for --continuous");
+    if (options->internal && !options->check)
+        return cli_error("--internal is for --check: without it, links out of scope are never requested");
     if (options->ca_file && access(options->ca_file, R_OK) != 0)
         return cli_error("--ca-file: cannot read %s: %s", options->ca_file, strerror(errno));
     return CLI_OK;

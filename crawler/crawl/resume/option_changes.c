@@ -17,7 +17,7 @@ static int describe_scope(const crawl *crawl, bytes *to)
         error = bytes_append_format(to, "\n+%s", o->include[i]);
     for (size_t i = 0; i < o->exclude_count && error == VIDI_OK; i++)
         error = bytes_append_format(to, "\n-%s", o->exclude[i]);
-    return error;
+    return error || !o->internal ? error : bytes_append_text(to, "\ninternal");
 }
 
 /*
@@ -70,8 +70,8 @@ static int compare_scope(crawl *crawl, bool begins)
         error = db_get_text(crawl->db, "scope", &before);
     if (error == VIDI_OK && !begins && (now.len != before.len || memcmp(now.ptr, before.ptr, now.len) != 0))
         crawl_warn(crawl,
-                   "%s was crawled with another --scope, --include or --exclude: links that these left out were not "
-                   "kept; a new --state finds them",
+                   "%s was crawled with another --scope, --include, --exclude or --internal: links that these left "
+                   "out were not kept; a new --state finds them",
                    crawl->options.folder);
     if (error == VIDI_OK || error == VIDI_EABSENT)
         error = db_set_text(crawl->db, "scope", bytes_str(&now));

@@ -213,6 +213,28 @@ static void checking_wants_links_out_of_scope_and_each_text(void **state)
     end_rules(&rules);
 }
 
+static void excluded_links_are_not_checked_wherever_they_lead(void **state)
+{
+    (void)state;
+    static const char *const patterns[] = {"http://o.org/p/*", "/private/*"};
+    scope_options options = {.exclude = patterns, .exclude_count = 2};
+    static const char page[] = "<a href=http://o.org/p/a><a href=http://o.org/q><a href=http://q.org/private/b#c>"
+                               "<a href=/private/d>";
+    harvest_rules rules = usual_rules(&options);
+    harvest got = harvested_page(&rules, page);
+    check_harvest(&got, "", "scope=3 excluded=1");
+    rules.check = true;
+    got = harvested_page(&rules, page);
+    check_harvest(&got, "!http://o.org/q", "excluded=3");
+    frontier_url url = page_at("http://h.org/");
+    got = harvested(&rules, &url, 301, "Location: http://o.org/p/a\r\n", text_of(""));
+    check_harvest(&got, "", "excluded=1");
+    rules.internal = true;
+    got = harvested_page(&rules, page);
+    check_harvest(&got, "", "scope=3 excluded=1");
+    end_rules(&rules);
+}
+
 static void hosts_that_a_page_will_need_are_not_links(void **state)
 {
     (void)state;
@@ -614,6 +636,7 @@ int main(void)
         cmocka_unit_test(links_that_would_be_too_deep_are_counted),
         cmocka_unit_test(a_link_that_is_repeated_comes_once),
         cmocka_unit_test(checking_wants_links_out_of_scope_and_each_text),
+        cmocka_unit_test(excluded_links_are_not_checked_wherever_they_lead),
         cmocka_unit_test(hosts_that_a_page_will_need_are_not_links),
         cmocka_unit_test(nofollow_of_page_or_head_is_obeyed),
         cmocka_unit_test(redirects_lead_on_with_their_status_and_location),

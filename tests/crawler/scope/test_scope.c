@@ -190,6 +190,22 @@ static void what_is_included_can_still_be_excluded(void **state)
     CHECK_CASES(&options, cases);
 }
 
+static void exclusions_can_be_asked_alone_with_a_fragment(void **state)
+{
+    (void)state;
+    const char *exclude[] = {"/old/*", "*#L*", "*/b"};
+    scope *scope = opened(&(scope_options){.exclude = exclude, .exclude_count = 3}, "http://h.org/");
+    static const struct {
+        const char *url;
+        bool excluded;
+    } cases[] = {{"http://h.org/a", false},    {"http://h.org/old/a", true}, {"http://i.org/old/a#x", true},
+                 {"http://i.org/a#L12", true}, {"http://i.org/L", false},    {"http://i.org/b", true},
+                 {"http://i.org/b#x", false},  {"mailto:a@b", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check(scope_excludes(scope, text_of(cases[i].url)) == cases[i].excluded, "%s", cases[i].url);
+    scope_close(scope);
+}
+
 static void a_seed_is_in_scope_whatever_the_limits_say(void **state)
 {
     (void)state;
@@ -331,6 +347,7 @@ int main(void)
         cmocka_unit_test(a_prefix_ends_with_the_last_slash_of_the_seeds_path),
         cmocka_unit_test(patterns_match_the_whole_url_or_path_and_query),
         cmocka_unit_test(what_is_included_can_still_be_excluded),
+        cmocka_unit_test(exclusions_can_be_asked_alone_with_a_fragment),
         cmocka_unit_test(a_seed_is_in_scope_whatever_the_limits_say),
         cmocka_unit_test(the_length_of_a_url_is_limited_without_its_fragment),
         cmocka_unit_test(a_path_that_repeats_a_segment_is_a_trap),
