@@ -62,6 +62,8 @@ typedef struct crawl_options {
     uint64_t max_unpacked;   /* bytes; 0: 64 MiB */
     bool resources, check;
     bool internal; /* with `check`: ask only about links in scope */
+    const char
+        *accept; /* with `check`: statuses that are fine (report_accepted_read); NULL: none besides 2xx and 3xx */
     bool no_store, no_sitemaps;
 
     /* Politeness. */

@@ -12,35 +12,36 @@
 
 /* ---- judging ---- */
 
-static report_state judge_status(int status)
+static report_state judge_status(const report_accepted *accepted, int status)
 {
-    if (status >= 200 && status < 400)
+    if ((status >= 200 && status < 400) || report_accepts(accepted, status))
         return REPORT_FINE;
     if (status == 401 || status == 403 || status == 429) /* not for us, or not now: it may well be there */
         return REPORT_UNKNOWN;
     return status >= 400 && status < 600 ? REPORT_BROKEN : REPORT_UNKNOWN;
 }
 
-report_state report_judge(int status, const char *reason)
+report_state report_judge(const report_accepted *accepted, int status, const char *reason)
 {
     static const char *const broken[] = {"name", "connect", "tls", "timeout", "broken"};
 
     if (!reason)
-        return judge_status(status);
+        return judge_status(accepted, status);
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
         if (strcmp(reason, broken[i]) == 0)
             return REPORT_BROKEN;
     /* A page that was too large is there all the same; a redirect that was not followed may lead anywhere. */
     bool has_answer = strcmp(reason, "limit") == 0 && status > 0 && (status < 300 || status > 399);
-    return has_answer ? judge_status(status) : REPORT_UNKNOWN;
+    return has_answer ? judge_status(accepted, status) : REPORT_UNKNOWN;
 }
 
 static void judge(sqlite3_context *context, int count, sqlite3_value **values)
 {
+    const report *report = sqlite3_user_data(context);
     const char *reason = (const char *)sqlite3_value_text(values[1]);
 
     (void)count;
-    sqlite3_result_int(context, (int)report_judge(sqlite3_value_int(values[0]), reason));
+    sqlite3_result_int(context, (int)report_judge(&report->accepted, sqlite3_value_int(values[0]), reason));
 }
 
 /* ---- statements ---- */
@@ -98,9 +99,10 @@ static int prepare(report *report)
     int error = sql_execute(report->sqlite, "PRAGMA temp_store = FILE");
 
     if (!error)
-        error = sql_code(sqlite3_create_function(report->sqlite, "judge", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+        error = sql_code(sqlite3_create_function(report->sqlite, "judge", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, report,
                                                  judge, NULL, NULL));
-    return report_check(report, error ? error : report_install_cdxj(report));
+    error = report_check(report, error ? error : report_install_cdxj(report));
+    return error ? error : report_accepted_load(report);
 }
 
 int report_open(report **made, const char *folder, char *why)
@@ -143,8 +145,7 @@ const char *report_error(const report *report)
 
 /* ---- meta ---- */
 
-/* A value of meta as text; empty if there is none. Values that are too long are cut off. */
-static int meta_text(report *report, const char *name, char *to, size_t room)
+int report_meta(report *report, const char *name, char *to, size_t room)
 {
     sqlite3_stmt *ask;
     int error = report_prepare(report, &ask, "SELECT value FROM meta WHERE name = ?1");
@@ -202,11 +203,11 @@ int report_keys(report *report, url_keys **made)
 {
     unsigned char secret[VIDI_KEY_BYTES] = {0};
     char hex[2 * VIDI_KEY_BYTES + 2], canon[sizeof((report_totals *)NULL)->canon];
-    int error = meta_text(report, "secret", hex, sizeof hex);
+    int error = report_meta(report, "secret", hex, sizeof hex);
 
     *made = NULL;
     if (!error)
-        error = meta_text(report, "canon", canon, sizeof canon);
+        error = report_meta(report, "canon", canon, sizeof canon);
     if (error)
         return error;
     if (hex[0] && !read_hex(hex, secret, VIDI_KEY_BYTES)) {
@@ -264,9 +265,9 @@ static int read_meta(report *report, report_totals *totals)
     int error = read_visit(report, totals);
 
     if (!error)
-        error = meta_text(report, "kind", totals->kind, sizeof totals->kind);
+        error = report_meta(report, "kind", totals->kind, sizeof totals->kind);
     if (!error)
-        error = meta_text(report, "canon", totals->canon, sizeof totals->canon);
+        error = report_meta(report, "canon", totals->canon, sizeof totals->canon);
     return error;
 }
 

@@ -61,9 +61,20 @@ typedef struct report_change {
 int report_changes(report *report, uint64_t from, uint64_t to, int (*take)(void *context, const report_change *change),
                    void *context);
 
-/* 2xx and 3xx are fine; 401, 403 and 429 and what robots.txt forbids are unknown; see report_judge in report.c. */
+/* Statuses that the user takes for fine. All zero: none. */
+typedef struct report_accepted {
+    uint64_t bits[16];
+} report_accepted;
+/* Reads "403,999,500-599"; an empty text has none. False if it is not such a list of statuses from 100 to 999. */
+bool report_accepted_read(report_accepted *into, const char *list);
+bool report_accepts(const report_accepted *accepted, int status);
+
+/*
+ * 2xx, 3xx and accepted statuses are fine; 401, 403 and 429 and what robots.txt forbids are unknown; see report_judge in
+ * report.c.
+ */
 typedef enum report_state { REPORT_FINE, REPORT_UNKNOWN, REPORT_BROKEN } report_state;
-report_state report_judge(int status, const char *reason);
+report_state report_judge(const report_accepted *accepted, int status, const char *reason);
 
 /* A broken URL, then each page that links to it, directly or through redirects. */
 typedef struct report_broken {

@@ -12,6 +12,7 @@ enum { REPORT_ERROR = 256 };
 struct report {
     crawl_db *db;
     sqlite3 *sqlite; /* the database's */
+    report_accepted accepted;
     char error[REPORT_ERROR];
 };
 
@@ -27,6 +28,12 @@ int report_prepare(report *report, sqlite3_stmt **made, const char *text);
 
 /* 1 if there is a row, 0 at the end, or an error. */
 int report_step(report *report, sqlite3_stmt *statement);
+
+/* A value of meta as text; empty if there is none. Values that are too long are cut off. */
+int report_meta(report *report, const char *name, char *to, size_t room);
+
+/* Reads the statuses that the crawl was told to accept. */
+int report_accepted_load(report *report);
 
 /* Installs the SQL function cdxj, which makes a line of one row. */
 int report_install_cdxj(report *report);

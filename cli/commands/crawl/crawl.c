@@ -52,6 +52,8 @@ static const cli_option options_table[] = {
      "count as unknown, not as broken.",
      0},
     {"internal", 0, CLI_FLAG, FIELD(internal), NULL, "With --check: leave out links that leave the scope", NULL, 0},
+    {"accept", 0, CLI_TEXT, FIELD(accept), "LIST", "With --check: statuses that are fine, like 403,999",
+     "Also ranges, like 500-599. 2xx and 3xx are always fine. 'vidi crawl report' judges by the list, too.", 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the final report as one JSON object",
      "It goes to standard output and is the same as from 'vidi crawl report --json'; with --check it includes the "
      "broken links.",

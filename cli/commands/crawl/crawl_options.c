@@ -75,6 +75,7 @@ static void read_rest(crawl_options *into, const cli_crawl_options *options)
     into->resources = options->resources;
     into->check = options->check;
     into->internal = options->internal;
+    into->accept = options->accept;
     into->no_store = options->no_store || !options->set.state;
     into->no_sitemaps = options->no_sitemaps;
     into->agent = options->agent;
@@ -97,6 +98,18 @@ static void read_rest(crawl_options *into, const cli_crawl_options *options)
 
 /* ---- combinations ---- */
 
+static int check_checking(const cli_crawl_options *options)
+{
+    report_accepted accepted;
+    const char *given = options->internal ? "internal" : options->accept ? "accept" : NULL;
+
+    if (given && !options->check)
+        return cli_error("--%s is for --check, which is missing", given);
+    if (options->accept && !report_accepted_read(&accepted, options->accept))
+        return cli_error("--accept needs statuses like 403,999,500-599, not '%s'", options->accept);
+    return CLI_OK;
+}
+
 static int check(const cli_crawl_options *options)
 {
     bool lines = options->jsonl && strcmp(options->jsonl, "-") == 0;
@@ -110,8 +123,8 @@ static int check(const cli_crawl_options *options)
         return cli_error("--revisit visits all pages once more, --continuous one by one: give one of them");
     if (options->budget && !options->continuous)
         return cli_error("--budget is for --continuous");
-    if (options->internal && !options->check)
-        return cli_error("--internal is for --check: without it, links out of scope are never requested");
+    if (check_checking(options) != CLI_OK)
+        return CLI_ERROR;
     if (options->ca_file && access(options->ca_file, R_OK) != 0)
         return cli_error("--ca-file: cannot read %s: %s", options->ca_file, strerror(errno));
     return CLI_OK;

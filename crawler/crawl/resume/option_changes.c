@@ -93,7 +93,10 @@ static int compare_check(crawl *crawl, uint64_t outcomes)
             "%s was crawled without --check: of pages that it has already, links out of scope are not asked, and "
             "only the first referrer of a link is known; use a new --state",
             crawl->options.folder);
-    return error && error != VIDI_EABSENT ? error : db_set(crawl->db, "check", 1);
+    error = error && error != VIDI_EABSENT ? error : db_set(crawl->db, "check", 1);
+    /* The report judges by it, also later and without this crawl's options. */
+    const char *accept = crawl->options.accept ? crawl->options.accept : "";
+    return error ? error : db_set_text(crawl->db, "accept", (vidi_str){accept, strlen(accept)});
 }
 
 int option_changes_warn(crawl *crawl, bool begins, uint64_t outcomes)

@@ -16,4 +16,12 @@ asked --check --exclude '*/gone'
 asked --check --internal
 asked
 try vidi crawl --internal "$site" | hide_site
+echo -- statuses that the user accepts are fine, also to a later report
+crawl -q --check --accept 404,999 --scope prefix --state accepting "${site}in/"
+echo "[status $?]"
+vidi crawl report --json accepting | jq -c '[.broken, .unknown, .broken_links]'
+crawl -q --check --scope prefix --state accepting "${site}in/" | hide_site
+for list in '' 404, 40 300-200 many; do
+    try vidi crawl --check --accept "$list" "$site" | hide_site
+done
 stop_site

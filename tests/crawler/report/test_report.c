@@ -160,9 +160,31 @@ static void a_link_is_fine_or_broken_or_nobody_knows(void **state)
         {404, "limit", REPORT_BROKEN},   {301, "limit", REPORT_UNKNOWN}, {0, "trap", REPORT_UNKNOWN},
         {200, "memory", REPORT_UNKNOWN}, {0, "new one", REPORT_UNKNOWN},
     };
+    static const report_accepted none;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        check(report_judge(cases[i].status, cases[i].reason) == cases[i].state, "%d %s", cases[i].status,
+        check(report_judge(&none, cases[i].status, cases[i].reason) == cases[i].state, "%d %s", cases[i].status,
               cases[i].reason ? cases[i].reason : "");
+}
+
+static void accepted_statuses_are_fine(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {",",    "403,",    ",403", "40",      "4033",    "099",    "403-",
+                                      "-403", "499-400", "403 ", "403;404", "403-4-5", "four03", "403,,404"};
+    report_accepted accepted;
+
+    assert_true(report_accepted_read(&accepted, "403,500-502,999"));
+    static const int in[] = {403, 500, 501, 502, 999}, out[] = {402, 404, 499, 503, 998, 1000, 0, -1, 64 + 403};
+    for (size_t i = 0; i < sizeof in / sizeof *in; i++)
+        check(report_judge(&accepted, in[i], NULL) == REPORT_FINE, "%d", in[i]);
+    for (size_t i = 0; i < sizeof out / sizeof *out; i++)
+        check(!report_accepts(&accepted, out[i]), "%d", out[i]);
+    assert_int_equal(report_judge(&accepted, 500, "limit"), REPORT_FINE);
+    assert_int_equal(report_judge(&accepted, 500, "timeout"), REPORT_BROKEN); /* the status is not the answer */
+    assert_true(report_accepted_read(&accepted, ""));
+    assert_int_equal(report_judge(&accepted, 404, NULL), REPORT_BROKEN);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        check(!report_accepted_read(&accepted, bad[i]), "%s", bad[i]);
 }
 
 /* ---- totals ---- */
@@ -575,6 +597,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_link_is_fine_or_broken_or_nobody_knows),
+        cmocka_unit_test(accepted_statuses_are_fine),
         cmocka_unit_test(totals_are_those_of_the_rows),
         cmocka_unit_test(what_the_crawl_has_not_written_yet_is_nothing),
         cmocka_unit_test(a_folder_without_a_crawl_is_an_error),
