@@ -51,6 +51,9 @@ static const char *const texts[DB_STATEMENTS] = {
     [DB_SKIP] = "INSERT INTO skipped (reason, links) VALUES (?1, ?2)"
                 " ON CONFLICT (reason) DO UPDATE SET links = links + excluded.links",
     [DB_EDGE] = "INSERT INTO edges (target, page, text) VALUES (?1, ?2, ?3)",
+    [DB_NOFOLLOW_ADD] = "INSERT INTO nofollow (key, url, page, depth) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+    [DB_NOFOLLOW_READ] = "SELECT key, url, page, depth FROM nofollow ORDER BY key LIMIT ?1",
+    [DB_NOFOLLOW_DROP] = "DELETE FROM nofollow WHERE key = ?1",
     [DB_PATH] = "INSERT INTO paths (path, queries) VALUES (?1, 1)"
                 " ON CONFLICT (path) DO UPDATE SET queries = queries + 1 RETURNING queries",
     [DB_REASONS] = "SELECT reason, count(*) FROM outcomes WHERE reason IS NOT NULL AND " DB_THIS_VISIT

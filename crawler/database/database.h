@@ -11,6 +11,8 @@
  *   hosts     id, origin, pages, not_before, …; robots has their robots.txt
  *   skipped   reason, links: links that did not become URLs of the crawl, counted
  *   edges     target, page, text: with --check, every link that was met
+ *   nofollow  key, url, page, depth: with --check, links in scope that must not be followed. They are asked for when
+ *             nothing else is left, because a URL that another page allows to follow must be followed
  *   paths     path, queries: how many queries there have been on a path
  *   epochs    visit, first, …: a crawl of the whole site each; a visit is a range of rows, and an epoch of the set
  *   known     key, page: which row is the first of a URL, in the visits before this one
@@ -190,6 +192,20 @@ int db_seeds(crawl_db *db, frontier_visit *visit, void *context);
 int db_seeds_again(crawl_db *db, uint64_t first, frontier_visit *visit, void *context);
 int db_skip(crawl_db *db, const char *reason, uint64_t links);
 int db_edge(crawl_db *db, uint64_t target, uint64_t page, vidi_str text);
+
+/* A link that must not be followed. */
+typedef struct db_nofollow {
+    uint64_t key; /* of its target */
+    vidi_str url;
+    uint64_t page; /* that it was found on */
+    uint32_t depth;
+} db_nofollow;
+int db_nofollow_add(crawl_db *db, const db_nofollow *link); /* the first link to a target counts */
+int db_nofollow_drop(crawl_db *db, uint64_t key);
+/* Calls `visit` with up to `most` of them. Not 0 ends the walk and is returned. */
+typedef int db_visit_nofollow(void *context, const db_nofollow *link);
+int db_nofollow_read(crawl_db *db, size_t most, db_visit_nofollow *visit, void *context);
+
 /* Counts queries on a path, for traps: *count is how many there have been, with this one. */
 int db_path(crawl_db *db, uint64_t path, uint64_t *count);
 

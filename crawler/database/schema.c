@@ -39,6 +39,7 @@ const char db_tables[] =
     " robots_reached INTEGER NOT NULL);"
     "CREATE TABLE robots (host INTEGER PRIMARY KEY, file BLOB NOT NULL);"
     "CREATE TABLE skipped (reason TEXT PRIMARY KEY, links INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE nofollow (key INTEGER PRIMARY KEY, url TEXT NOT NULL, page INTEGER NOT NULL, depth INTEGER NOT NULL);"
     "CREATE TABLE edges (target INTEGER NOT NULL, page INTEGER NOT NULL, text TEXT);"
     "CREATE TABLE paths (path INTEGER PRIMARY KEY, queries INTEGER NOT NULL);"
     "CREATE TABLE epochs (visit INTEGER PRIMARY KEY, first INTEGER NOT NULL, began INTEGER NOT NULL, ended INTEGER,"

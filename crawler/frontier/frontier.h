@@ -37,7 +37,7 @@ typedef enum frontier_kind {
     FRONTIER_PAGE,    /* a page in scope */
     FRONTIER_SEED,    /* a page that the user named */
     FRONTIER_SITEMAP, /* a sitemap */
-    FRONTIER_OUTSIDE  /* a link out of scope that is only checked */
+    FRONTIER_OUTSIDE  /* a link that is only checked: out of scope, or not to be followed */
 } frontier_kind;
 
 typedef struct frontier_url {

@@ -33,6 +33,7 @@ typedef struct harvest_link {
     vidi_str text;      /* the text of the link, if `check` */
     frontier_kind kind; /* FRONTIER_PAGE, _SITEMAP or _OUTSIDE */
     bool is_redirect;   /* the target of a redirect, not a link on the page: same depth, one more hop */
+    bool nofollow;      /* in scope, but not to be followed: only asked for, once nothing is left to follow */
 } harvest_link;
 
 /* Why a link is not wanted. Each reason is counted; harvest_skip_name gives its name: "scope", "nofollow", …. */
@@ -40,10 +41,10 @@ typedef enum harvest_skip {
     HARVEST_SCOPE, /* out of scope, another scheme, a bad port */
     HARVEST_EXCLUDED,
     HARVEST_DEPTH,
-    HARVEST_NOFOLLOW,
-    HARVEST_TRAP,  /* a path that repeats a segment */
-    HARVEST_LIMIT, /* too long a URL, too many redirects */
-    HARVEST_BAD,   /* not a URL */
+    HARVEST_NOFOLLOW, /* unless `check` */
+    HARVEST_TRAP,     /* a path that repeats a segment */
+    HARVEST_LIMIT,    /* too long a URL, too many redirects */
+    HARVEST_BAD,      /* not a URL */
     HARVEST_SKIPS
 } harvest_skip;
 const char *harvest_skip_name(harvest_skip skip);

@@ -109,9 +109,10 @@ static int judge_scope(const harvest_collector *c, vidi_str url, frontier_kind *
     return WANTED;
 }
 
-static int judge_link(const harvest_collector *c, const harvest_found *found, vidi_str url, frontier_kind *kind)
+/* The same. With `check`, a link that must not be followed is checked as one that leaves the scope. */
+static int judge_link(const harvest_collector *c, bool nofollow, vidi_str url, frontier_kind *kind)
 {
-    if (found->nofollow || c->nofollow)
+    if (nofollow && !c->rules->check)
         return HARVEST_NOFOLLOW;
     int verdict = judge_scope(c, url, kind);
     if (verdict == WANTED && c->rules->max_depth >= 0 && (int64_t)c->from->depth + 1 > c->rules->max_depth)
@@ -185,6 +186,13 @@ static int keep(harvest_collector *c, const harvest_found *found, vidi_str url, 
     return VIDI_OK;
 }
 
+/* What is out of scope is not followed anyway, so it need not wait. */
+static void only_ask(harvest_link *link)
+{
+    link->nofollow = link->kind != FRONTIER_OUTSIDE;
+    link->kind = FRONTIER_OUTSIDE;
+}
+
 int harvest_collect(harvest_collector *c, const harvest_found *found)
 {
     harvest *into = c->into;
@@ -207,16 +215,26 @@ int harvest_collect(harvest_collector *c, const harvest_found *found)
     size_t slot = slot_of(url);
     if (!c->rules->check && is_recent(c, slot, url))
         return VIDI_OK;
-    int verdict = judge_link(c, found, url, &kind);
-    if (verdict == WANTED)
-        return keep(c, found, url, kind, slot);
-    into->skipped[verdict]++;
-    return VIDI_OK;
+    bool nofollow = found->nofollow || c->nofollow;
+    int verdict = judge_link(c, nofollow, url, &kind);
+    if (verdict != WANTED) {
+        into->skipped[verdict]++;
+        return VIDI_OK;
+    }
+    error = keep(c, found, url, kind, slot);
+    if (!error && nofollow)
+        only_ask(&into->links[into->link_count - 1]);
+    return error;
 }
 
-/* A redirect out of scope into the scope leads to a page, also from a link that is only checked. */
+/*
+ * A redirect out of scope into the scope leads to a page, also from a link that is only checked. One from a link in scope
+ * that must not be followed does not.
+ */
 static frontier_kind kind_of_redirect(const harvest_collector *c)
 {
+    if (c->from->kind == FRONTIER_OUTSIDE && scope_check(c->rules->scope, c->from->url) == SCOPE_IN)
+        return FRONTIER_OUTSIDE;
     return c->from->kind == FRONTIER_SITEMAP ? FRONTIER_SITEMAP : FRONTIER_PAGE;
 }
 

@@ -47,8 +47,9 @@ static const cli_option options_table[] = {
      "header Link for style sheets, icons and preloads.",
      0},
     {"check", 0, CLI_FLAG, FIELD(check), NULL, "Find broken links; exit with 1 if there are any",
-     "Prints each broken link with every page that contains it. Links out of scope are requested once, with HEAD and "
-     "if that fails with GET, and are not followed. The statuses 401, 403 and 429, and URLs that robots.txt forbids, "
+     "Prints each broken link with every page that contains it. Links out of scope, and in scope those that "
+     "say nofollow, are requested once, with HEAD and if that fails with GET, and are not followed. The statuses 401, "
+     "403 and 429, and URLs that robots.txt forbids, "
      "count as unknown, not as broken.",
      0},
     {"internal", 0, CLI_FLAG, FIELD(internal), NULL, "With --check: leave out links that leave the scope", NULL, 0},

@@ -45,25 +45,31 @@ static int reserve_links(batch *b, size_t more)
     return error;
 }
 
-static void add_link(batch *b, vidi_str url, const fetch_job *page, const harvest_link *link)
+static void add_link(batch *b, vidi_str url, batch_link link)
 {
     b->urls[b->link_count] = url;
     b->verdicts[b->link_count] = VIDI_UNTRIED;
-    b->links[b->link_count++] = (batch_link){page, link};
+    b->links[b->link_count++] = link;
 }
 
-static int gather_page(batch *b, const fetch_job *page)
+/* The links of a page: those that must not be followed, or the others. */
+static int gather_page(batch *b, const fetch_job *page, bool nofollow)
 {
     const harvest *h = &page->harvest;
 
     if (!page->harvested)
         return VIDI_OK;
-    for (size_t i = 0; i < HARVEST_SKIPS; i++)
-        b->skipped[i] += h->skipped[i];
     int error = reserve_links(b, h->link_count);
     for (size_t i = 0; i < h->link_count && error == VIDI_OK; i++)
-        add_link(b, h->links[i].url, page, &h->links[i]);
+        if (h->links[i].nofollow == nofollow)
+            add_link(b, h->links[i].url, (batch_link){.page = page, .link = &h->links[i]});
     return error;
+}
+
+static void count_skipped(batch *b, const fetch_job *page)
+{
+    for (size_t i = 0; i < HARVEST_SKIPS && page->harvested; i++)
+        b->skipped[i] += page->harvest.skipped[i];
 }
 
 static int gather_host_info(batch *b, const host_info *news)
@@ -74,7 +80,7 @@ static int gather_host_info(batch *b, const host_info *news)
         vidi_str url = {at, strlen(at)};
         if (reserve_links(b, 1) != VIDI_OK)
             return VIDI_EMEMORY;
-        add_link(b, url, NULL, NULL);
+        add_link(b, url, (batch_link){.page = NULL});
         at += url.len + 1;
     }
     return VIDI_OK;
@@ -85,14 +91,30 @@ static const message *after(const message *last, const messages *all)
     return last ? last->next : all->first;
 }
 
-static int gather(batch *b)
+static int gather_asked(batch *b)
 {
-    int error = VIDI_OK;
+    int error = reserve_links(b, b->asked_count - b->asked_added);
+
+    for (; b->asked_added < b->asked_count && error == VIDI_OK; b->asked_added++)
+        add_link(b, b->asked[b->asked_added].url, (batch_link){.asked = &b->asked[b->asked_added]});
+    return error;
+}
+
+/* *end: the set is asked about the links before this one. Those that must not be followed come after them. */
+static int gather(batch *b, bool check, size_t *end)
+{
+    int error = gather_asked(b);
 
     for (const message *one = after(b->last_info, &b->host_infos); one && error == VIDI_OK; one = one->next)
         error = gather_host_info(b, (const host_info *)one);
     for (const message *one = after(b->last_job, &b->fetch_jobs); one && error == VIDI_OK; one = one->next)
-        error = gather_page(b, (const fetch_job *)one);
+        error = gather_page(b, (const fetch_job *)one, false);
+    *end = b->link_count;
+    for (const message *one = after(b->last_job, &b->fetch_jobs); one && error == VIDI_OK; one = one->next) {
+        count_skipped(b, (const fetch_job *)one);
+        if (check)
+            error = gather_page(b, (const fetch_job *)one, true);
+    }
     b->last_info = b->host_infos.last;
     b->last_job = b->fetch_jobs.last;
     return error;
@@ -113,6 +135,8 @@ static frontier_url row_of(vidi_str url, const batch_link *from)
 {
     const fetch_job *page = from->page;
 
+    if (from->asked)
+        return *from->asked;
     if (!page)
         return (frontier_url){.url = url, .kind = FRONTIER_SITEMAP};
     bool same = from->link->is_redirect;
@@ -184,11 +208,11 @@ static int make_targets(storage *storage, size_t from)
 int batch_ask_set(storage *storage)
 {
     batch *b = &storage->batch;
-    size_t from = b->link_count;
-    int error = gather(b);
+    size_t from = b->link_count, end = from;
+    int error = gather(b, storage->crawl->targets, &end);
 
-    if (error == VIDI_OK && b->link_count > from)
-        error = vidi_add_batch(storage->crawl->set, b->urls + from, b->link_count - from, b->verdicts + from, NULL);
+    if (error == VIDI_OK && end > from)
+        error = vidi_add_batch(storage->crawl->set, b->urls + from, end - from, b->verdicts + from, NULL);
     if (error == VIDI_OK)
         error = add_rows(storage, from);
     return error ? error : make_targets(storage, from);
@@ -229,6 +253,7 @@ void batch_clear(batch *batch)
     batch->delay_count = 0;
     batch->bytes = batch->link_count = batch->row_count = batch->drop_count = 0;
     batch->rows_written = batch->sort_count = 0;
+    batch->asked_count = batch->asked_added = batch->asked_text.len = 0;
     batch->is_open = false;
     batch->lines.len = 0;
     batch->lines_written = batch->lines_synced = batch->lines_failed = false;
@@ -241,6 +266,9 @@ void batch_free(batch *batch)
     free(batch->verdicts);
     free(batch->links);
     free(batch->targets);
+    free(batch->asked);
+    free(batch->asked_keys);
+    bytes_free(&batch->asked_text);
     free(batch->rows);
     free(batch->sorts);
     free(batch->drops);

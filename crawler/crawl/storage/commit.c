@@ -373,6 +373,8 @@ static int write_all(storage *storage)
     if (error == VIDI_OK)
         error = write_edges(storage);
     if (error == VIDI_OK)
+        error = link_check_write(storage);
+    if (error == VIDI_OK)
         error = write_hosts(storage);
     counts->synced_to = c->synced_to;
     if (error == VIDI_OK)

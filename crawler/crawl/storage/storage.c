@@ -157,12 +157,18 @@ static int commit_if_needed(storage *storage, bool closing)
 
 static int look_for_the_end(storage *storage)
 {
-    bool done = false;
-    int error = crawl_ends(storage->crawl) == ENDING_NOT ? host_table_is_done(storage, &done) : VIDI_OK;
+    bool done = false, more = crawl_ends(storage->crawl) == ENDING_NOT;
+    int error = VIDI_OK;
 
-    if (done && storage->crawl->options.continuous)
+    while (more && error == VIDI_OK) {
+        more = false;
+        error = host_table_is_done(storage, &done);
+        if (error == VIDI_OK && done)
+            error = link_check_ask(storage, &more);
+    }
+    if (done && error == VIDI_OK && storage->crawl->options.continuous)
         return continuous_idle(storage);
-    if (done)
+    if (done && error == VIDI_OK)
         crawl_end_as(storage->crawl, ENDING_DONE);
     return error;
 }
@@ -193,8 +199,15 @@ static int round_of(storage *storage, messages *arrived, bool closing)
 /* The set is synced, and the database knows it. */
 static int finish(storage *storage)
 {
-    int error = storage_sync(storage);
+    const counters *counts = &storage->counts;
+    bool more = true;
+    int error = VIDI_OK;
 
+    /* At a limit that came last of all, what would be asked for now is left: it must be in the queue. */
+    while (more && error == VIDI_OK && counts->urls == counts->outcomes)
+        error = link_check_ask(storage, &more);
+    if (error == VIDI_OK)
+        error = storage_sync(storage);
     storage->sort_helps = false;
     storage->crawl->ends = true;
     return error ? error : storage_commit(storage);

@@ -6,6 +6,7 @@
  *   commit.c        writing a batch
  *   changes.c       what has become of a page since the last visit
  *   continuous.c    whose turn it is to be visited again
+ *   link_check.c    what only --check writes, and asks for when nothing else is left
  *   host_table.c    which hosts the fetcher has, and which of their blocks
  */
 #ifndef VIDI_CRAWLER_CRAWL_STORAGE_STORAGE_H
@@ -47,6 +48,7 @@ typedef struct host_entry {
 typedef struct batch_link {
     const fetch_job *page; /* NULL: from a robots.txt */
     const harvest_link *link;
+    const frontier_url *asked; /* a link that must not be followed, and whose turn has come; NULL: another link */
 } batch_link;
 
 typedef struct batch_drop {
@@ -79,6 +81,11 @@ typedef struct batch {
     uint8_t *verdicts;
     batch_link *links;
     uint64_t *targets; /* with `check` */
+    /* Links that must not be followed, from the database: their rows go when they become rows of the frontier. */
+    frontier_url *asked;
+    uint64_t *asked_keys;
+    bytes asked_text;
+    size_t asked_count, asked_added;
     size_t link_count, link_room, target_room;
     batch_row *rows;
     size_t row_count, row_room;
@@ -196,6 +203,15 @@ int continuous_knows(storage *storage, uint64_t page, bool *scheduled);
 int continuous_note(storage *storage, const frontier_url *url, const db_outcome *row, const db_prior *prior);
 /* The fetch job is committed. */
 void continuous_done(storage *storage, const fetch_job *done);
+/* ---- link_check.c ---- */
+
+/* A part of the transaction: rows that only --check has, apart from the edges. */
+int link_check_write(storage *storage);
+/*
+ * Nothing is left to fetch: puts some of the links that must not be followed through the set, and commits. Rows are made
+ * of those that no other link led to. *asked: there were some.
+ */
+int link_check_ask(storage *storage, bool *asked);
 
 /* ---- host_table.c ---- */
 

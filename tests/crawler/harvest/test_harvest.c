@@ -235,6 +235,35 @@ static void excluded_links_are_not_checked_wherever_they_lead(void **state)
     end_rules(&rules);
 }
 
+static void links_that_must_not_be_followed_are_checked_as_if_they_led_outside(void **state)
+{
+    (void)state;
+    static const char page[] = "<a rel=nofollow href=a><a rel=ugc href=http://o.org/><a href=b>";
+    harvest_rules rules = usual_rules(NULL);
+    rules.check = true;
+    harvest got = harvested_page(&rules, page);
+    assert_true(got.links[0].nofollow);
+    assert_false(got.links[1].nofollow); /* nobody follows it: it need not wait for links that are followed */
+    assert_false(got.links[2].nofollow);
+    check_harvest(&got, "!http://h.org/d/a !http://o.org/ http://h.org/d/b", "");
+    frontier_url url = page_at("http://h.org/d/a");
+    url.kind = FRONTIER_OUTSIDE;
+    got = harvested(&rules, &url, 302, "Location: /x\r\n", text_of(""));
+    check_harvest(&got, ">!http://h.org/x", "");
+    url.kind = FRONTIER_SITEMAP;
+    got = harvested(&rules, &url, 200, "Content-Type: text/xml\r\nX-Robots-Tag: nofollow\r\n",
+                    text_of("<sitemapindex><sitemap><loc>http://h.org/s</loc></sitemap></sitemapindex>"));
+    assert_true(got.links[0].nofollow);
+    check_harvest(&got, "!http://h.org/s", "");
+    rules.internal = true;
+    got = harvested_page(&rules, page);
+    check_harvest(&got, "!http://h.org/d/a http://h.org/d/b", "scope=1");
+    rules.max_depth = 0;
+    got = harvested_page(&rules, page);
+    check_harvest(&got, "", "scope=1 depth=2");
+    end_rules(&rules);
+}
+
 static void hosts_that_a_page_will_need_are_not_links(void **state)
 {
     (void)state;
@@ -637,6 +666,7 @@ int main(void)
         cmocka_unit_test(a_link_that_is_repeated_comes_once),
         cmocka_unit_test(checking_wants_links_out_of_scope_and_each_text),
         cmocka_unit_test(excluded_links_are_not_checked_wherever_they_lead),
+        cmocka_unit_test(links_that_must_not_be_followed_are_checked_as_if_they_led_outside),
         cmocka_unit_test(hosts_that_a_page_will_need_are_not_links),
         cmocka_unit_test(nofollow_of_page_or_head_is_obeyed),
         cmocka_unit_test(redirects_lead_on_with_their_status_and_location),
