@@ -160,8 +160,8 @@ _vidi_options() {
         ;;
     crawl)
         echo "-s --state --contact --seeds --scope --include --exclude --depth --max-pages --max-time
-            --max-bytes --resources --check --internal --accept --json --jsonl -o --output --to --from
-            --rewrite --revisit --continuous --budget --rebuild-seen --no-store --no-sitemaps --agent
+            --max-bytes --resources --check --internal --fragments --accept --json --jsonl -o --output --to
+            --from --rewrite --revisit --continuous --budget --rebuild-seen --no-store --no-sitemaps --agent
             --user-agent --ignore-robots --delay --per-host --retries --header --ca-file --allow-net
             --resolve --connections --threads --connect-timeout --silence-timeout --total-timeout
             --max-host-pages --max-queries --max-url --max-repeat --max-redirects --max-body --max-unpacked

@@ -129,6 +129,7 @@ complete -c vidi -n '__vidi_is crawl' -l max-bytes -x -d 'Stop after this many b
 complete -c vidi -n '__vidi_is crawl' -l resources -d 'Also fetch images, scripts, styles and media'
 complete -c vidi -n '__vidi_is crawl' -l check -d 'Find broken links; exit with 1 if there are any'
 complete -c vidi -n '__vidi_is crawl' -l internal -d 'With --check: leave out links that leave the scope'
+complete -c vidi -n '__vidi_is crawl' -l fragments -d 'With --check: find links to parts of pages that do not exist'
 complete -c vidi -n '__vidi_is crawl' -l accept -x -d 'With --check: statuses that are fine, like 403,999'
 complete -c vidi -n '__vidi_is crawl' -l json -d 'Print the final report as one JSON object'
 complete -c vidi -n '__vidi_is crawl' -l jsonl -r -F -d 'Write a JSON object for each finished URL'

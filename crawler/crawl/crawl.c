@@ -231,6 +231,7 @@ static int open_scope(crawl *crawl, char *why)
                                    .agent = {o->agent, strlen(o->agent)},
                                    .resources = o->resources,
                                    .check = o->check,
+                                   .fragments = o->check && o->fragments,
                                    .internal = o->internal,
                                    .store = !o->no_store,
                                    .max_depth = o->max_depth,

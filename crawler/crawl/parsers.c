@@ -20,7 +20,7 @@ static size_t weight_of(const fetch_job *job)
 {
     const harvest *h = &job->harvest;
 
-    return sizeof *job + h->records.room + h->text.room + h->link_room * sizeof *h->links;
+    return sizeof *job + h->records.room + h->text.room + h->names.room + h->link_room * sizeof *h->links;
 }
 
 /* A seed that leads out of the crawl is a crawl of one page: nearly always a mistake. */

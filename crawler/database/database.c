@@ -51,6 +51,8 @@ static const char *const texts[DB_STATEMENTS] = {
     [DB_SKIP] = "INSERT INTO skipped (reason, links) VALUES (?1, ?2)"
                 " ON CONFLICT (reason) DO UPDATE SET links = links + excluded.links",
     [DB_EDGE] = "INSERT INTO edges (target, page, text) VALUES (?1, ?2, ?3)",
+    [DB_FRAGMENT] = "INSERT INTO fragments (target, page, text, fragment) VALUES (?1, ?2, ?3, ?4)",
+    [DB_NAMES] = "INSERT INTO names (page, list) VALUES (?1, ?2)",
     [DB_NOFOLLOW_ADD] = "INSERT INTO nofollow (key, url, page, depth) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
     [DB_NOFOLLOW_READ] = "SELECT key, url, page, depth FROM nofollow ORDER BY key LIMIT ?1",
     [DB_NOFOLLOW_DROP] = "DELETE FROM nofollow WHERE key = ?1",

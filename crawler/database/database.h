@@ -11,6 +11,8 @@
  *   hosts     id, origin, pages, not_before, …; robots has their robots.txt
  *   skipped   reason, links: links that did not become URLs of the crawl, counted
  *   edges     target, page, text: with --check, every link that was met
+ *   fragments target, page, text, fragment: with --fragments, those of them that have one
+ *   names     page, list: with --fragments, what fragments can lead to on a page (crawler/base/fragments.h)
  *   nofollow  key, url, page, depth: with --check, links in scope that must not be followed. They are asked for when
  *             nothing else is left, because a URL that another page allows to follow must be followed
  *   paths     path, queries: how many queries there have been on a path
@@ -192,6 +194,9 @@ int db_seeds(crawl_db *db, frontier_visit *visit, void *context);
 int db_seeds_again(crawl_db *db, uint64_t first, frontier_visit *visit, void *context);
 int db_skip(crawl_db *db, const char *reason, uint64_t links);
 int db_edge(crawl_db *db, uint64_t target, uint64_t page, vidi_str text);
+
+int db_fragment(crawl_db *db, uint64_t target, uint64_t page, vidi_str text, vidi_str fragment);
+int db_names(crawl_db *db, uint64_t page, vidi_str list);
 
 /* A link that must not be followed. */
 typedef struct db_nofollow {

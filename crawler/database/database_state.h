@@ -29,6 +29,8 @@ enum db_statement {
     DB_SEEDS_AGAIN,
     DB_SKIP,
     DB_EDGE,
+    DB_FRAGMENT,
+    DB_NAMES,
     DB_NOFOLLOW_ADD,
     DB_NOFOLLOW_READ,
     DB_NOFOLLOW_DROP,

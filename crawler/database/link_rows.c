@@ -4,6 +4,16 @@
 #include "crawler/base/sql.h"
 #include "crawler/database/database_state.h"
 
+int db_fragment(crawl_db *db, uint64_t target, uint64_t page, vidi_str text, vidi_str fragment)
+{
+    return DB_CHANGE(db, DB_FRAGMENT, SQL_NUMBER(target), SQL_NUMBER(page), SQL_TEXT(text), SQL_TEXT(fragment));
+}
+
+int db_names(crawl_db *db, uint64_t page, vidi_str list)
+{
+    return DB_CHANGE(db, DB_NAMES, SQL_NUMBER(page), SQL_BLOB(list));
+}
+
 int db_nofollow_add(crawl_db *db, const db_nofollow *link)
 {
     return DB_CHANGE(db, DB_NOFOLLOW_ADD, SQL_NUMBER(link->key), SQL_TEXT(link->url), SQL_NUMBER(link->page),

@@ -49,7 +49,8 @@ int db_visit_begin(crawl_db *db, const db_visit *visit)
     int error = execute(db, "UPDATE epochs SET seconds_ms = (SELECT value FROM meta WHERE name = 'seconds_ms')"
                             " WHERE visit = (SELECT max(visit) FROM epochs);"
                             " UPDATE hosts SET pages = 0 WHERE pages > 0;"
-                            " DELETE FROM paths; DELETE FROM edges; DELETE FROM skipped; DELETE FROM nofollow;");
+                            " DELETE FROM paths; DELETE FROM edges; DELETE FROM skipped; DELETE FROM nofollow;"
+                            " DELETE FROM fragments; DELETE FROM names;");
 
     if (!error)
         error = DB_CHANGE(db, DB_VISIT_BEGIN, SQL_NUMBER(visit->number), SQL_NUMBER(visit->first),

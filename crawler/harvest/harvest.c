@@ -176,6 +176,7 @@ static int read_response(reading *r)
         error = read_content(r);
     if (!error && is_fine(r->response->status) && has_page_links(r->collector.from->kind))
         error = harvest_header_links(&r->collector, r->head);
+    into->has_names = into->has_names && !into->incomplete;
     into->may_store = r->collector.from->kind != FRONTIER_OUTSIDE && !(r->robots & HTML_ROBOTS_NOARCHIVE);
     return error;
 }
@@ -207,5 +208,6 @@ void harvest_free(harvest *found)
     free(found->links);
     bytes_free(&found->records);
     bytes_free(&found->text);
+    bytes_free(&found->names);
     *found = (harvest){0};
 }

@@ -21,6 +21,7 @@ typedef struct harvest_rules {
     vidi_str agent;      /* the product token, for X-Robots-Tag and robots.txt */
     bool resources;      /* also take images, scripts and the like */
     bool check;          /* also take links out of scope, and the texts of links */
+    bool fragments;      /* with `check`: also take fragments, and the names of pages that they can lead to */
     bool internal;       /* with `check`: no links out of scope after all */
     bool store;          /* pack records for the archive */
     int64_t max_depth;   /* deeper links are not wanted; negative: no limit */
@@ -31,9 +32,11 @@ typedef struct harvest_rules {
 typedef struct harvest_link {
     vidi_str url;       /* absolute and serialised, without fragment and user name */
     vidi_str text;      /* the text of the link, if `check` */
+    vidi_str fragment;  /* if `fragments`, and it can be checked; of a redirect, it may be empty */
     frontier_kind kind; /* FRONTIER_PAGE, _SITEMAP or _OUTSIDE */
-    bool is_redirect;   /* the target of a redirect, not a link on the page: same depth, one more hop */
-    bool nofollow;      /* in scope, but not to be followed: only asked for, once nothing is left to follow */
+    bool has_fragment;
+    bool is_redirect; /* the target of a redirect, not a link on the page: same depth, one more hop */
+    bool nofollow;    /* in scope, but not to be followed: only asked for, once nothing is left to follow */
 } harvest_link;
 
 /* Why a link is not wanted. Each reason is counted; harvest_skip_name gives its name: "scope", "nofollow", …. */
@@ -59,6 +62,8 @@ typedef struct harvest {
     uint64_t skipped[HARVEST_SKIPS];
     harvest_link *links; /* the wanted ones */
     size_t link_count, link_room;
+    bytes names;            /* of a page, for fragment_leads, if `fragments` */
+    bool has_names;         /* they are all known */
     bool may_store;         /* nothing forbids archiving it */
     bool incomplete;        /* not all of its links may be known */
     char problem[160];      /* a sentence about that; empty: none */

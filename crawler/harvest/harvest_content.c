@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "common/ascii.h"
+#include "crawler/base/fragments.h"
 #include "crawler/css/css.h"
 #include "crawler/harvest/harvest.h"
 #include "crawler/sitemap/sitemap.h"
@@ -131,6 +132,26 @@ static int take_link(void *context, const html_link *link)
     return names_a_host_only(link) ? VIDI_OK : harvest_collect(walk->collector, &found);
 }
 
+static int take_name(void *context, vidi_str name)
+{
+    bytes *names = &((harvest_collector *)context)->into->names;
+    int error = fragment_names_add(names, name);
+
+    return !error && names->len / sizeof(uint64_t) > HARVEST_NAMES ? HARVEST_ENOUGH : error;
+}
+
+/* What fragments can lead to on the page. */
+static int take_names(harvest_collector *c, html_page *page)
+{
+    int error = html_page_names(page, take_name, c);
+
+    c->into->has_names = error == VIDI_OK;
+    if (error)
+        bytes_free(&c->into->names);
+    fragment_names_sort(&c->into->names);
+    return error == HARVEST_ENOUGH ? VIDI_OK : error;
+}
+
 int harvest_html(harvest_collector *c, vidi_str content, vidi_str charset, bool with_links, uint32_t *robots)
 {
     html_options options = {.url = c->from->url, .charset = charset};
@@ -149,6 +170,8 @@ int harvest_html(harvest_collector *c, vidi_str content, vidi_str charset, bool 
         html_walk walk = {c, page};
         c->nofollow = *robots & HTML_ROBOTS_NOFOLLOW;
         error = html_page_links(page, groups, take_link, &walk);
+        if (!error && c->rules->fragments)
+            error = take_names(c, page);
     }
     html_page_close(page);
     return error == HARVEST_ENOUGH ? VIDI_OK : error;

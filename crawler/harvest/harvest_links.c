@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascii.h"
+#include "crawler/base/fragments.h"
 #include "crawler/base/list.h"
 #include "crawler/base/web_url.h"
 #include "vidi/url.h"
@@ -167,6 +169,18 @@ static int append_text(harvest_collector *c, const harvest_found *found, size_t 
     return bytes_append(&c->into->text, text, *len);
 }
 
+/* The fragment of a link, if there is anything to check: "#" and "#top" are fine on every page. */
+static vidi_str take_fragment(const harvest_collector *c, vidi_str url, frontier_kind kind)
+{
+    vidi_str fragment, none = {NULL, 0};
+
+    if (!c->rules->fragments || kind == FRONTIER_OUTSIDE || !fragment_of(url, &fragment) || fragment.len == 0 ||
+        ASCII_IS(fragment, "top"))
+        return none;
+    url.len = (size_t)(fragment.ptr + fragment.len - url.ptr);
+    return scope_excludes(c->rules->scope, url) ? none : fragment;
+}
+
 static int keep(harvest_collector *c, const harvest_found *found, vidi_str url, frontier_kind kind, size_t slot)
 {
     harvest *into = c->into;
@@ -178,9 +192,16 @@ static int keep(harvest_collector *c, const harvest_found *found, vidi_str url, 
     int error = bytes_append_str(&into->text, url);
     if (!error)
         error = append_text(c, found, &text);
+    vidi_str fragment = take_fragment(c, found->url, kind);
+    if (!error)
+        error = bytes_append_str(&into->text, fragment);
     if (error)
         return error;
-    *link = (harvest_link){.url = {NULL, url.len}, .text = {NULL, text}, .kind = kind};
+    *link = (harvest_link){.url = {NULL, url.len},
+                           .text = {NULL, text},
+                           .fragment = {NULL, fragment.len},
+                           .kind = kind,
+                           .has_fragment = fragment.len > 0};
     into->link_count++;
     c->recent[slot] = (harvest_place){at, url.len};
     return VIDI_OK;
@@ -242,6 +263,8 @@ int harvest_collect_redirect(harvest_collector *c, vidi_str url)
 {
     harvest *into = c->into;
     frontier_kind kind = kind_of_redirect(c);
+    vidi_str fragment = {NULL, 0};
+    bool has_fragment = c->rules->fragments && fragment_of(url, &fragment); /* takes the place of the link's */
     int error = clean(c, &url);
 
     if (!error)
@@ -259,7 +282,11 @@ int harvest_collect_redirect(harvest_collector *c, vidi_str url)
     harvest_link *link = new_link(into);
     if (!link)
         return VIDI_EMEMORY;
-    *link = (harvest_link){.kind = kind, .is_redirect = true};
+    *link = (harvest_link){
+        .kind = kind, .is_redirect = true, .has_fragment = has_fragment, .fragment = {NULL, fragment.len}};
+    error = bytes_append_str(&into->text, fragment);
+    if (error)
+        return error;
     into->link_count++;
     return VIDI_OK;
 }
@@ -292,11 +319,13 @@ void harvest_finish(harvest_collector *c)
         harvest_link *link = &into->links[i];
         if (link->is_redirect) {
             link->url = into->redirect;
-            continue;
+        } else {
+            link->url.ptr = at;
+            link->text.ptr = at + link->url.len;
+            at = link->text.ptr + link->text.len;
         }
-        link->url.ptr = at;
-        link->text.ptr = at + link->url.len;
-        at = link->text.ptr + link->text.len;
+        link->fragment.ptr = at;
+        at += link->fragment.len;
     }
 }
 

@@ -10,6 +10,7 @@
 enum {
     HARVEST_BYTES = 16 << 20, /* of memory for links, if all are kept; the rest of them is not looked at */
     HARVEST_TEXT_BYTES = 160, /* of the text of a link */
+    HARVEST_NAMES = 1 << 20,  /* of a page; of one with more, none are known */
     HARVEST_TEXTS = 10000,    /* links of a page that get their text: each may take a look at kilobytes */
     HARVEST_RECENT = 1024
 };

@@ -103,6 +103,14 @@ int html_page_links(html_page *page, uint32_t groups, html_link_visitor visitor,
 enum { HTML_TEXT_SCANNED = 8192 };
 size_t html_link_text(const html_page *page, const html_link *link, char *to, size_t room);
 
+/*
+ * Calls the visitor with each name that a fragment can have on this page: ids of elements, and names of `a` elements. A
+ * result other than 0 ends the walk and is returned: use positive numbers. The name is valid during the call. The whole
+ * page is read again for that.
+ */
+typedef int (*html_name_visitor)(void *context, vidi_str name);
+int html_page_names(html_page *page, html_name_visitor visitor, void *context);
+
 /* The page's title, in the same form as the text of a link, of the first `title` that is not part of SVG. */
 size_t html_page_title(const html_page *page, char *to, size_t room);
 

@@ -7,7 +7,7 @@
  *
  *   lead       URLs that are broken, or that redirect: key, and the key of the URL that it redirects to (broken: none)
  *   wanted     those of them that are broken, or that lead to a broken one: key, and which one
- *   referrers  which page links to which of those, sorted
+ *   referrers  which page links to which of those, sorted; and, under -N, to the bad fragment number N (bad_fragments.c)
  *
  * A URL redirects to one other, so each is in one chain at most, and all chains together are found in linear time. A
  * chain that leads back into itself leads to no broken URL, so it is never walked.
@@ -44,14 +44,23 @@ static const char find_referrers[] =
     " WHERE u.referrer <> 0 AND u.hops = 0 AND NOT EXISTS (SELECT 1 FROM referrers r"
     " WHERE r.broken = w.broken AND r.page = u.referrer AND r.through = w.id);";
 
+static const char find_fragments[] =
+    "INSERT OR IGNORE INTO referrers SELECT -b.number, f.page, CASE WHEN l.id <> l.page THEN l.id ELSE 0 END,"
+    " coalesce(f.text, '') FROM fragments f CROSS JOIN land l ON l.key = f.target"
+    " CROSS JOIN bad b ON b.page = l.page AND b.fragment = f.fragment;";
+
 static const char broken_urls[] =
     "SELECT o.id, u.url, o.status, o.reason, o.error FROM outcomes o JOIN urls u ON u.id = o.id"
     " WHERE o." DB_THIS_VISIT " AND (o.reason IS NOT NULL OR o.status NOT BETWEEN 200 AND 399)"
     " AND judge(o.status, o.reason) = 2 ORDER BY o.id";
 
+static const char bad_fragments[] =
+    "SELECT -b.number, u.url || '#' || b.fragment, o.status, 'fragment', 'no element has this id or name' FROM bad b"
+    " JOIN urls u ON u.id = b.page JOIN outcomes o ON o.id = b.page ORDER BY b.number";
+
 static const char referrers_of[] =
     "SELECT p.url, r.text, CASE WHEN r.through <> r.broken THEN t.url END FROM referrers r"
-    " JOIN urls p ON p.id = r.page JOIN urls t ON t.id = r.through WHERE r.broken = ?1"
+    " JOIN urls p ON p.id = r.page LEFT JOIN urls t ON t.id = r.through WHERE r.broken = ?1"
     " ORDER BY r.page, r.through, r.text";
 
 _Static_assert(REPORT_BROKEN == 2, "the statement above has this number");
@@ -91,7 +100,7 @@ static int fill_lead(report *report, const url_keys *keys)
     return error;
 }
 
-static int fill_tables(report *report)
+static int fill_tables(report *report, bool with_fragments)
 {
     url_keys *keys;
     int error = report_keys(report, &keys);
@@ -106,6 +115,8 @@ static int fill_tables(report *report)
         error = report_check(report, sql_execute(report->sqlite, find_wanted));
     if (!error)
         error = report_check(report, sql_execute(report->sqlite, find_referrers));
+    if (!error && with_fragments)
+        error = report_check(report, sql_execute(report->sqlite, find_fragments));
     url_keys_close(keys);
     return error;
 }
@@ -125,10 +136,10 @@ static int tell_referrers(report *report, const report_visitor *visitor, sqlite3
     return error;
 }
 
-static int tell_all(report *report, const report_visitor *visitor)
+static int tell_all(report *report, const report_visitor *visitor, const char *urls)
 {
     sqlite3_stmt *row, *referrer = NULL;
-    int error = report_prepare(report, &row, broken_urls);
+    int error = report_prepare(report, &row, urls);
 
     if (!error)
         error = report_prepare(report, &referrer, referrers_of);
@@ -152,9 +163,14 @@ int report_broken_links(report *report, const report_visitor *visitor)
 
     if (error)
         return error;
-    error = fill_tables(report);
+    bool with_fragments = false;
+    error = report_find_fragments(report, &with_fragments);
     if (!error)
-        error = tell_all(report, visitor);
+        error = fill_tables(report, with_fragments);
+    if (!error)
+        error = tell_all(report, visitor, broken_urls);
+    if (!error && with_fragments)
+        error = tell_all(report, visitor, bad_fragments);
     sql_execute(report->sqlite, drop_tables);
     report_end(report);
     return error;

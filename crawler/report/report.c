@@ -260,6 +260,13 @@ static int count(report *report, const char *statement, uint64_t *found)
     return error;
 }
 
+static int count_fragments(report *report, report_totals *totals)
+{
+    int error = report_find_fragments(report, &totals->has_fragments);
+
+    return error || !totals->has_fragments ? error : count(report, "SELECT count(*) FROM bad", &totals->fragments);
+}
+
 static int read_meta(report *report, report_totals *totals)
 {
     int error = read_visit(report, totals);
@@ -292,6 +299,8 @@ int report_total(report *report, report_totals *totals)
         error = read_meta(report, totals);
     if (!error)
         error = count_states(report, totals);
+    if (!error)
+        error = count_fragments(report, totals);
     if (!error)
         error = count(report, "SELECT count(*) FROM hosts WHERE parked IS NOT NULL", &totals->parked);
     if (!error)

@@ -23,7 +23,9 @@ typedef struct report_totals {
     uint64_t visit; /* from 1 */
     db_totals rows;
     uint64_t broken, unknown;
-    double seconds; /* of all its runs */
+    bool has_fragments; /* they were checked */
+    uint64_t fragments; /* that lead nowhere on a page */
+    double seconds;     /* of all its runs */
     double expected_lost;
     uint32_t fp_meaning;
     char kind[24], canon[160];
@@ -76,7 +78,10 @@ bool report_accepts(const report_accepted *accepted, int status);
 typedef enum report_state { REPORT_FINE, REPORT_UNKNOWN, REPORT_BROKEN } report_state;
 report_state report_judge(const report_accepted *accepted, int status, const char *reason);
 
-/* A broken URL, then each page that links to it, directly or through redirects. */
+/*
+ * A broken URL, or one with a fragment that leads nowhere (the reason is then "fragment"); then each page that links to
+ * it, directly or through redirects.
+ */
 typedef struct report_broken {
     vidi_str url;
     int status;         /* 0: none */
@@ -85,7 +90,7 @@ typedef struct report_broken {
 } report_broken;
 typedef struct report_referrer {
     vidi_str page, text;
-    vidi_str through; /* the redirecting URL that the page links to; ptr NULL: it links to the broken URL itself */
+    vidi_str through; /* the redirecting URL that the page links to; ptr NULL: it links to the URL itself */
 } report_referrer;
 typedef struct report_visitor {
     int (*broken)(void *context, const report_broken *url);

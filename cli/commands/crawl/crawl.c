@@ -53,6 +53,12 @@ static const cli_option options_table[] = {
      "count as unknown, not as broken.",
      0},
     {"internal", 0, CLI_FLAG, FIELD(internal), NULL, "With --check: leave out links that leave the scope", NULL, 0},
+    {"fragments", 0, CLI_FLAG, FIELD(fragments), NULL, "With --check: find links to parts of pages that do not exist",
+     "A link to page.html#part is bad if no element of the page has the id 'part', and no <a> that name. Scripts are "
+     "not "
+     "run: what only they know about can be left out with --exclude, as in --exclude '*#L*', for then the link "
+     "without its fragment is checked.",
+     0},
     {"accept", 0, CLI_TEXT, FIELD(accept), "LIST", "With --check: statuses that are fine, like 403,999",
      "Also ranges, like 500-599. 2xx and 3xx are always fine. 'vidi crawl report' judges by the list, too.", 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the final report as one JSON object",

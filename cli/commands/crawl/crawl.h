@@ -39,7 +39,7 @@ typedef struct cli_crawl_options {
     bool rewrite;                                                     /* of extract */
     bool ignore_robots;
     bool resources, check, json, revisit, continuous, rebuild_seen, no_store, no_sitemaps, quiet, progress;
-    bool internal; /* of --check */
+    bool fragments, internal; /* of --check */
 } cli_crawl_options;
 
 #define CLI_CRAWL_ANY_DEPTH UINT64_MAX

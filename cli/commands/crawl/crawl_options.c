@@ -74,6 +74,7 @@ static void read_rest(crawl_options *into, const cli_crawl_options *options)
     into->exclude_count = options->exclude.count;
     into->resources = options->resources;
     into->check = options->check;
+    into->fragments = options->fragments;
     into->internal = options->internal;
     into->accept = options->accept;
     into->no_store = options->no_store || !options->set.state;
@@ -101,7 +102,10 @@ static void read_rest(crawl_options *into, const cli_crawl_options *options)
 static int check_checking(const cli_crawl_options *options)
 {
     report_accepted accepted;
-    const char *given = options->internal ? "internal" : options->accept ? "accept" : NULL;
+    const char *given = options->internal    ? "internal"
+                        : options->accept    ? "accept"
+                        : options->fragments ? "fragments"
+                                             : NULL;
 
     if (given && !options->check)
         return cli_error("--%s is for --check, which is missing", given);

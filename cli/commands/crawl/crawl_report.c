@@ -275,6 +275,8 @@ int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, cons
         count_row(&table, "archived", totals->rows.archived, "");
     if (account->checked) {
         count_row(&table, "broken links", totals->broken, "");
+        if (totals->has_fragments)
+            count_row(&table, "bad fragments", totals->fragments, "");
         count_row(&table, "unknown", totals->unknown, totals->unknown ? " (401, 403, 429, or not allowed to ask)" : "");
     }
     if (totals->parked)
@@ -371,6 +373,8 @@ int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out)
     json_add_count(&json, "archived", totals->rows.archived);
     json_add_count(&json, "parked", totals->parked);
     json_add_count(&json, "partial", totals->partial);
+    if (totals->has_fragments)
+        json_add_count(&json, "bad_fragments", totals->fragments);
     put_reasons(&json, "statuses", &account->statuses);
     put_reasons(&json, "skipped_urls", &account->urls);
     put_reasons(&json, "skipped_links", &account->links);
@@ -392,7 +396,7 @@ static int print_text(const cli_crawl_account *account, cli_out *out)
 {
     int status = cli_crawl_account_table(account, out, "");
 
-    if (status != CLI_OK || !account->checked || account->totals.broken == 0)
+    if (status != CLI_OK || !account->checked || account->totals.broken + account->totals.fragments == 0)
         return status;
     cli_out_text(out, "\n");
     return cli_crawl_broken_text(account, out);

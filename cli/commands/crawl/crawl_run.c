@@ -205,7 +205,7 @@ static int exit_status(const crawl_job *job, const cli_crawl_account *account, c
         return CLI_OK; /* the signal says it */
     if (job->reached.seeds_fetched == 0 && job->end != CRAWL_LIMIT)
         return nothing_fetched(account, options);
-    if (options->check && account->totals.broken > 0)
+    if (options->check && account->totals.broken + account->totals.fragments > 0)
         return CLI_BROKEN;
     return job->end == CRAWL_LIMIT ? CLI_LEFT : CLI_OK;
 }

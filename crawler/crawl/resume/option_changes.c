@@ -80,23 +80,32 @@ static int compare_scope(crawl *crawl, bool begins)
     return error;
 }
 
-static int compare_check(crawl *crawl, uint64_t outcomes)
+/* An option of link checks that pages which are there already were read without. */
+static int compare_option(crawl *crawl, const char *name, bool given, uint64_t outcomes, const char *sentence)
 {
     int64_t before;
-    int error = db_get(crawl->db, "check", &before);
+    int error = db_get(crawl->db, name, &before);
 
-    if (!crawl->options.check)
+    if (!given)
         return error == VIDI_EABSENT ? VIDI_OK : error;
     if (error == VIDI_EABSENT && outcomes > 0)
-        crawl_warn(
-            crawl,
-            "%s was crawled without --check: of pages that it has already, links out of scope are not asked, and "
-            "only the first referrer of a link is known; use a new --state",
-            crawl->options.folder);
-    error = error && error != VIDI_EABSENT ? error : db_set(crawl->db, "check", 1);
+        crawl_warn(crawl, "%s was crawled without --%s: of pages that it has already, %s; use a new --state",
+                   crawl->options.folder, name, sentence);
+    return error && error != VIDI_EABSENT ? error : db_set(crawl->db, name, 1);
+}
+
+static int compare_check(crawl *crawl, uint64_t outcomes)
+{
+    const crawl_options *o = &crawl->options;
+    int error = compare_option(crawl, "check", o->check, outcomes,
+                               "links out of scope are not asked, and only the first referrer of a link is known");
+
+    if (error == VIDI_OK)
+        error = compare_option(crawl, "fragments", o->fragments, outcomes, "fragments are not checked");
+    if (error || !o->check)
+        return error;
     /* The report judges by it, also later and without this crawl's options. */
-    const char *accept = crawl->options.accept ? crawl->options.accept : "";
-    return error ? error : db_set_text(crawl->db, "accept", (vidi_str){accept, strlen(accept)});
+    return db_set_text(crawl->db, "accept", (vidi_str){o->accept ? o->accept : "", o->accept ? strlen(o->accept) : 0});
 }
 
 int option_changes_warn(crawl *crawl, bool begins, uint64_t outcomes)

@@ -244,8 +244,7 @@ static int write_edges(storage *storage)
         const batch_link *from = &b->links[i];
         if (!from->page)
             continue;
-        vidi_str text = from->link->is_redirect ? (vidi_str){"(redirect)", 10} : from->link->text;
-        error = db_edge(storage->crawl->db, b->targets[i], from->page->url.id, text);
+        error = db_edge(storage->crawl->db, b->targets[i], from->page->url.id, link_text(from->link));
     }
     return error;
 }

@@ -12,6 +12,11 @@ enum { ASKED = 1000 }; /* links that go through the set together */
 
 /* ---- writing ---- */
 
+vidi_str link_text(const harvest_link *link)
+{
+    return link->is_redirect ? (vidi_str){"(redirect)", 10} : link->text;
+}
+
 static int write_nofollow(storage *storage)
 {
     batch *b = &storage->batch;
@@ -32,9 +37,31 @@ static int write_nofollow(storage *storage)
     return error;
 }
 
+static int write_fragments(storage *storage)
+{
+    batch *b = &storage->batch;
+    int error = VIDI_OK;
+
+    for (size_t i = 0; i < b->link_count && error == VIDI_OK; i++) {
+        const batch_link *from = &b->links[i];
+        if (from->link && from->link->has_fragment)
+            error = db_fragment(storage->crawl->db, b->targets[i], from->page->url.id, link_text(from->link),
+                                from->link->fragment);
+    }
+    for (message *one = b->fetch_jobs.first; one && error == VIDI_OK; one = one->next) {
+        const fetch_job *page = (fetch_job *)one;
+        const bytes *names = &page->harvest.names;
+        if (page->harvested && page->harvest.has_names)
+            error = db_names(storage->crawl->db, page->url.id, names->len ? bytes_str(names) : (vidi_str){"", 0});
+    }
+    return error;
+}
+
 int link_check_write(storage *storage)
 {
-    return storage->crawl->targets ? write_nofollow(storage) : VIDI_OK;
+    int error = storage->crawl->targets ? write_nofollow(storage) : VIDI_OK;
+
+    return error || !storage->crawl->rules.fragments ? error : write_fragments(storage);
 }
 
 /* ---- asking ---- */

@@ -205,6 +205,8 @@ int continuous_note(storage *storage, const frontier_url *url, const db_outcome 
 void continuous_done(storage *storage, const fetch_job *done);
 /* ---- link_check.c ---- */
 
+/* What a report shows as the text of a link. */
+vidi_str link_text(const harvest_link *link);
 /* A part of the transaction: rows that only --check has, apart from the edges. */
 int link_check_write(storage *storage);
 /*

@@ -37,7 +37,7 @@ start_site www
 asked --check "$site"
 asked "$site"
 echo -- also after an interruption
-crawl -q --check --state interrupted --max-pages 5 "$site"
+crawl -q --check --state interrupted --max-pages 4 "$site"
 echo "[status $?]"
 crawl -q --check --state interrupted "$site" > again
 echo "[status $?]"

@@ -264,6 +264,102 @@ static void links_that_must_not_be_followed_are_checked_as_if_they_led_outside(v
     end_rules(&rules);
 }
 
+/* "fragment fragment" of all links; "-" if there is none to check, "0" if it is empty. */
+static const char *fragments_of(const harvest *got)
+{
+    static char all[1000];
+    all[0] = 0;
+    for (size_t i = 0; i < got->link_count; i++) {
+        const harvest_link *link = &got->links[i];
+        sprintf(all + strlen(all), "%s%.*s", i ? " " : "", (int)link->fragment.len, link->fragment.ptr);
+        if (link->fragment.len == 0)
+            strcat(all, link->has_fragment ? "0" : "-");
+    }
+    return all;
+}
+
+static void fragments_and_names_are_taken_on_request(void **state)
+{
+    (void)state;
+    static const char *const patterns[] = {"*#L*"};
+    scope_options options = {.exclude = patterns, .exclude_count = 1};
+    static const char html[] = "<p id=x><a href=a#b>one</a><a href='#x y'>two</a><a href=c#>c</a><a href='#TOP'>t</a>"
+                               "<a href='#:~:text=q'>q</a><a href='d#e:~:text=q'>q</a><a href=l#L12>l</a>"
+                               "<a href=http://o.org/#f>o</a><a href=n#m rel=nofollow>n</a><a name=z></a>";
+    harvest_rules rules = usual_rules(&options);
+    rules.check = true;
+    harvest got = harvested_page(&rules, html);
+    assert_string_equal(fragments_of(&got), "- - - - - - - - -");
+    assert_false(got.has_names);
+    harvest_free(&got);
+    rules.fragments = true;
+    got = harvested_page(&rules, html);
+    assert_string_equal(fragments_of(&got), "b x%20y - - - e - - m");
+    assert_int_equal(got.links[1].text.len, 3);
+    assert_memory_equal(got.links[1].text.ptr, "two", 3);
+    assert_true(got.has_names);
+    assert_int_equal(got.names.len, 16);
+    check_harvest(&got,
+                  "http://h.org/d/a http://h.org/d/page http://h.org/d/c http://h.org/d/page http://h.org/d/page "
+                  "http://h.org/d/d http://h.org/d/l !http://o.org/ !http://h.org/d/n",
+                  "");
+    got = harvested_page(&rules, "<p>no names");
+    assert_true(got.has_names);
+    harvest_free(&got);
+    end_rules(&rules);
+}
+
+static void names_are_unknown_unless_a_page_was_read_to_its_end(void **state)
+{
+    (void)state;
+    harvest_rules rules = usual_rules(NULL);
+    rules.check = rules.fragments = true;
+    frontier_url url = page_at("http://h.org/a");
+    vidi_str text = text_of("<p id=a>"), many;
+    harvest got = harvested(&rules, &url, 200, HTML_TYPE "Content-Encoding: unheard-of\r\n", text);
+    assert_false(got.has_names);
+    harvest_free(&got);
+    got = harvested(&rules, &url, 404, HTML_TYPE, text);
+    assert_false(got.has_names);
+    harvest_free(&got);
+    got = harvested(&rules, &url, 200, "Content-Type: text/plain\r\n", text);
+    assert_false(got.has_names);
+    harvest_free(&got);
+    bytes page = {0};
+    for (int i = 0; i < (1 << 20) + 1; i++)
+        assert_int_equal(bytes_append_text(&page, "<a id=x>"), VIDI_OK);
+    many = bytes_str(&page);
+    got = harvested(&rules, &url, 200, HTML_TYPE, many);
+    assert_false(got.has_names);
+    assert_int_equal(got.names.len, 0);
+    harvest_free(&got);
+    many.len -= 8;
+    got = harvested(&rules, &url, 200, HTML_TYPE, many);
+    assert_true(got.has_names);
+    harvest_free(&got);
+    bytes_free(&page);
+    end_rules(&rules);
+}
+
+static void the_fragment_of_a_redirect_is_kept_even_if_it_is_empty(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"/x", "-"}, {"/x#", "0"}, {"/x#a", "a"}, {"/x#:~:text=a", "0"}, {"/x#top", "top"}};
+    harvest_rules rules = usual_rules(NULL);
+    rules.check = rules.fragments = true;
+    frontier_url url = page_at("http://h.org/");
+    char field[64];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sprintf(field, "Location: %s\r\n", cases[i][0]);
+        harvest got = harvested(&rules, &url, 301, field, text_of(""));
+        assert_string_equal(fragments_of(&got), cases[i][1]);
+        assert_int_equal(got.redirect.len, 14);
+        check_harvest(&got, ">http://h.org/x", "");
+    }
+    end_rules(&rules);
+}
+
 static void hosts_that_a_page_will_need_are_not_links(void **state)
 {
     (void)state;
@@ -667,6 +763,9 @@ int main(void)
         cmocka_unit_test(checking_wants_links_out_of_scope_and_each_text),
         cmocka_unit_test(excluded_links_are_not_checked_wherever_they_lead),
         cmocka_unit_test(links_that_must_not_be_followed_are_checked_as_if_they_led_outside),
+        cmocka_unit_test(fragments_and_names_are_taken_on_request),
+        cmocka_unit_test(names_are_unknown_unless_a_page_was_read_to_its_end),
+        cmocka_unit_test(the_fragment_of_a_redirect_is_kept_even_if_it_is_empty),
         cmocka_unit_test(hosts_that_a_page_will_need_are_not_links),
         cmocka_unit_test(nofollow_of_page_or_head_is_obeyed),
         cmocka_unit_test(redirects_lead_on_with_their_status_and_location),

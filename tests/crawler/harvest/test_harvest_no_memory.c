@@ -116,7 +116,7 @@ static void a_response_without_memory_is_an_error(void **state)
     harvest_rules rules = usual_rules(NULL);
     archive_packer *packer = archive_packer_open();
     assert_non_null(packer);
-    rules.check = rules.store = true;
+    rules.check = rules.fragments = rules.store = true;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         check_case(&cases[i], &rules, packer);
     archive_packer_close(packer);

@@ -150,6 +150,12 @@ static int count_link(void *context, const html_link *link)
     return 0;
 }
 
+static int count_name(void *context, vidi_str name)
+{
+    *(uint64_t *)context += name.len;
+    return 0;
+}
+
 static uint64_t work_on(const hostile *what, size_t bytes)
 {
     char *text = make_page(what, bytes);
@@ -161,6 +167,7 @@ static uint64_t work_on(const hostile *what, size_t bytes)
     work = 0;
     assert_int_equal(html_page_open(&page, (vidi_str){text, bytes}, &options), VIDI_OK);
     assert_int_equal(html_page_links(page, ALL_LINKS, count_link, &written), VIDI_OK);
+    assert_int_equal(html_page_names(page, count_name, &written), VIDI_OK);
     html_page_close(page);
     free(text);
     return work;

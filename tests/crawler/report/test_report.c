@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crawler/base/fragments.h"
 #include "crawler/base/url_keys.h"
 #include "crawler/report/report.h"
 #include "support/check.h"
@@ -391,6 +392,115 @@ static void without_edges_the_page_that_it_was_found_on_is_told(void **state)
     destroy(&crawl);
 }
 
+/* ---- fragments ---- */
+
+/* A page that was read to its end; names end with NULL. */
+static void add_names(made *crawl, uint64_t page, const char *const *names)
+{
+    bytes list = {0};
+    for (; *names; names++)
+        assert_int_equal(fragment_names_add(&list, str(*names)), VIDI_OK);
+    fragment_names_sort(&list);
+    assert_int_equal(db_names(crawl->db, page, list.len ? bytes_str(&list) : str("")), VIDI_OK);
+    bytes_free(&list);
+}
+#define ADD_NAMES(crawl, page, ...) add_names(crawl, page, (const char *const[]){__VA_ARGS__, NULL})
+
+static void add_fragment(made *crawl, uint64_t page, const char *url, const char *text, const char *fragment)
+{
+    vidi_str target = str(url);
+    uint64_t key;
+    assert_int_equal(url_keys_make(crawl->keys, &target, 1, &key), VIDI_OK);
+    assert_int_equal(db_fragment(crawl->db, key, page, str(text), str(fragment)), VIDI_OK);
+}
+
+static void check_fragments(made *crawl, uint64_t count, const char *expected)
+{
+    report_totals totals;
+
+    commit(crawl);
+    report *report = look(crawl);
+    assert_int_equal(report_total(report, &totals), VIDI_OK);
+    assert_int_equal(totals.fragments, count);
+    assert_true(totals.has_fragments);
+    assert_int_equal(totals.broken, 0);
+    report_close(report);
+    check_broken(crawl, expected);
+}
+
+static void fragments_that_lead_nowhere_are_told_with_all_referrers(void **state)
+{
+    (void)state;
+    made crawl;
+    report_totals totals;
+
+    make(&crawl);
+    uint64_t home = add(&crawl, "http://h/", 0, 200, NULL), a = add(&crawl, "http://h/a", home, 200, NULL);
+    uint64_t plain = add(&crawl, "http://h/plain", home, 200, NULL);
+    ADD_NAMES(&crawl, home, "x", "\xC3\xBC");
+    ADD_NAMES(&crawl, a, NULL);
+    add_fragment(&crawl, a, "http://h:80/", "good", "x");
+    add_fragment(&crawl, a, "http://h/", "good", "%C3%BC");
+    add_fragment(&crawl, a, "http://h/", "good", "TOP");
+    add_fragment(&crawl, a, "http://h/", "bad", "X");
+    add_fragment(&crawl, home, "http://h/", "bad, too", "X");
+    add_fragment(&crawl, plain, "http://h:80/", "bad, too", "X");
+    add_fragment(&crawl, home, "http://h/a", "bad", "x");
+    add_fragment(&crawl, home, "http://h/a", "bad", "x");
+    add_fragment(&crawl, home, "http://h/plain", "not a page of HTML", "x");
+    add_fragment(&crawl, home, "http://elsewhere/", "not in the crawl", "x");
+    commit(&crawl);
+    report *report = look(&crawl);
+    assert_int_equal(report_total(report, &totals), VIDI_OK);
+    assert_false(totals.has_fragments); /* nobody asked for them */
+    assert_int_equal(totals.fragments, 0);
+    report_close(report);
+    check_broken(&crawl, "");
+    assert_int_equal(db_set(crawl.db, "fragments", 1), VIDI_OK);
+    check_fragments(&crawl, 2,
+                    "http://h/#X 200 fragment\n"
+                    "  http://h/ 'bad, too'\n"
+                    "  http://h/a 'bad'\n"
+                    "  http://h/plain 'bad, too'\n"
+                    "http://h/a#x 200 fragment\n"
+                    "  http://h/ 'bad'\n");
+    destroy(&crawl);
+}
+
+static void a_redirect_keeps_the_fragment_unless_it_has_its_own(void **state)
+{
+    (void)state;
+    made crawl;
+
+    make(&crawl);
+    uint64_t home = add(&crawl, "http://h/", 0, 200, NULL);
+    ADD_NAMES(&crawl, home, "x");
+    add_redirect(&crawl, "http://h/1", home, "http://h/2");
+    add_redirect(&crawl, "http://h/2", home, "http://h/");
+    uint64_t own = add_redirect(&crawl, "http://h/own", home, "http://h/1");
+    uint64_t top = add_redirect(&crawl, "http://h/to-the-top", home, "http://h/1");
+    add_redirect(&crawl, "http://h/before-own", home, "http://h/own");
+    add_redirect(&crawl, "http://h/around", home, "http://h/again");
+    add_redirect(&crawl, "http://h/again", home, "http://h/around");
+    add_fragment(&crawl, own, "http://h/1", "(redirect)", "q");
+    add_fragment(&crawl, top, "http://h/1", "(redirect)", "");
+    add_fragment(&crawl, home, "http://h/1", "good", "x");
+    add_fragment(&crawl, home, "http://h/1", "bad", "y");
+    add_fragment(&crawl, home, "http://h/2", "bad", "y");
+    add_fragment(&crawl, home, "http://h/own", "counts no longer", "z");
+    add_fragment(&crawl, home, "http://h/before-own", "counts no longer", "z");
+    add_fragment(&crawl, home, "http://h/to-the-top", "counts no longer", "z");
+    add_fragment(&crawl, home, "http://h/around", "leads nowhere", "z");
+    assert_int_equal(db_set(crawl.db, "fragments", 1), VIDI_OK);
+    check_fragments(&crawl, 2,
+                    "http://h/#q 200 fragment\n"
+                    "  http://h/own '(redirect)' through http://h/1\n"
+                    "http://h/#y 200 fragment\n"
+                    "  http://h/ 'bad' through http://h/1\n"
+                    "  http://h/ 'bad' through http://h/2\n");
+    destroy(&crawl);
+}
+
 typedef struct ending {
     int calls, end_at;
 } ending;
@@ -455,7 +565,7 @@ static int count_steps(void *context)
     return 0;
 }
 
-/* A long chain of redirects, many broken URLs, many edges: quadratic work would be 10^9 steps of SQLite's machine. */
+/* A long chain of redirects, many broken URLs, many edges and fragments: quadratic work would be 10^9 steps of SQLite's machine. */
 static void a_large_report_takes_linear_time(void **state)
 {
     (void)state;
@@ -470,7 +580,11 @@ static void a_large_report_takes_linear_time(void **state)
         snprintf(url, sizeof url, "http://h/gone/%u", i);
         add(&crawl, url, home, 404, NULL);
         add_edge(&crawl, home, url, "x");
+        snprintf(next, sizeof next, "name-%u", i);
+        add_fragment(&crawl, home, "http://h/", "z", next);
     }
+    ADD_NAMES(&crawl, home, "name-0");
+    assert_int_equal(db_set(crawl.db, "fragments", 1), VIDI_OK);
     for (unsigned i = 0; i < CHAIN; i++) {
         snprintf(url, sizeof url, "http://h/chain/%u", i);
         snprintf(next, sizeof next, i + 1 < CHAIN ? "http://h/chain/%u" : "http://h/gone/0", i + 1);
@@ -482,8 +596,8 @@ static void a_large_report_takes_linear_time(void **state)
     report_visitor visitor = {count_broken, count_referrer, counts};
     sqlite3_progress_handler(db_sqlite(report_db(report)), 1000, count_steps, &steps);
     assert_int_equal(report_broken_links(report, &visitor), VIDI_OK);
-    assert_int_equal(counts[0], BROKEN);
-    assert_int_equal(counts[1], BROKEN + CHAIN);
+    assert_int_equal(counts[0], BROKEN + BROKEN - 1); /* one fragment leads somewhere */
+    assert_int_equal(counts[1], BROKEN + CHAIN + BROKEN - 1);
     check(steps > 0 && steps < 300 * (uint64_t)(BROKEN + CHAIN), "%llu steps", (unsigned long long)steps);
     report_close(report);
     destroy(&crawl);
@@ -606,6 +720,8 @@ int main(void)
         cmocka_unit_test(pages_that_link_to_a_redirect_are_told_too),
         cmocka_unit_test(redirects_in_a_circle_end),
         cmocka_unit_test(without_edges_the_page_that_it_was_found_on_is_told),
+        cmocka_unit_test(fragments_that_lead_nowhere_are_told_with_all_referrers),
+        cmocka_unit_test(a_redirect_keeps_the_fragment_unless_it_has_its_own),
         cmocka_unit_test(a_visitor_can_end_the_walk),
         cmocka_unit_test(a_large_report_takes_linear_time),
         cmocka_unit_test(the_index_has_a_line_for_each_stored_page_sorted),
