@@ -52,6 +52,7 @@ _vidi_values() {
     crawl:--max-time) echo "ANY" ;;
     crawl:--max-bytes) echo "ANY" ;;
     crawl:--accept) echo "ANY" ;;
+    crawl:--junit) echo "ANY" ;;
     crawl:--jsonl) echo "FILE" ;;
     crawl:-o | crawl:--output) echo "FILE" ;;
     crawl:--to) echo "ANY" ;;
@@ -160,13 +161,13 @@ _vidi_options() {
         ;;
     crawl)
         echo "-s --state --contact --seeds --scope --include --exclude --depth --max-pages --max-time
-            --max-bytes --resources --check --internal --fragments --accept --json --jsonl -o --output --to
-            --from --rewrite --revisit --continuous --budget --rebuild-seen --no-store --no-sitemaps --agent
-            --user-agent --ignore-robots --delay --per-host --retries --header --ca-file --allow-net
-            --resolve --connections --threads --connect-timeout --silence-timeout --total-timeout
-            --max-host-pages --max-queries --max-url --max-repeat --max-redirects --max-body --max-unpacked
-            --kind --param --capacity --lost --error --memory --canon --tracking --progress -q --quiet
-            --color -h --help"
+            --max-bytes --resources --check --internal --fragments --accept --junit --json --jsonl
+            -o --output --to --from --rewrite --revisit --continuous --budget --rebuild-seen --no-store
+            --no-sitemaps --agent --user-agent --ignore-robots --delay --per-host --retries --header
+            --ca-file --allow-net --resolve --connections --threads --connect-timeout --silence-timeout
+            --total-timeout --max-host-pages --max-queries --max-url --max-repeat --max-redirects --max-body
+            --max-unpacked --kind --param --capacity --lost --error --memory --canon --tracking --progress
+            -q --quiet --color -h --help"
         ;;
     canon)
         echo "--canon --tracking --base --rules --explain --json --invalid --stats -h --help"

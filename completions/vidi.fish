@@ -131,6 +131,7 @@ complete -c vidi -n '__vidi_is crawl' -l check -d 'Find broken links; exit with 
 complete -c vidi -n '__vidi_is crawl' -l internal -d 'With --check: leave out links that leave the scope'
 complete -c vidi -n '__vidi_is crawl' -l fragments -d 'With --check: find links to parts of pages that do not exist'
 complete -c vidi -n '__vidi_is crawl' -l accept -x -d 'With --check: statuses that are fine, like 403,999'
+complete -c vidi -n '__vidi_is crawl' -l junit -x -d 'With --check: also write the result as JUnit XML, for CI'
 complete -c vidi -n '__vidi_is crawl' -l json -d 'Print the final report as one JSON object'
 complete -c vidi -n '__vidi_is crawl' -l jsonl -r -F -d 'Write a JSON object for each finished URL'
 complete -c vidi -n '__vidi_is crawl' -s o -l output -r -F -d 'With \'wacz\': the file to write, such as site.wacz'

@@ -49,21 +49,24 @@ static const char find_fragments[] =
     " coalesce(f.text, '') FROM fragments f CROSS JOIN land l ON l.key = f.target"
     " CROSS JOIN bad b ON b.page = l.page AND b.fragment = f.fragment;";
 
-static const char broken_urls[] =
-    "SELECT o.id, u.url, o.status, o.reason, o.error FROM outcomes o JOIN urls u ON u.id = o.id"
-    " WHERE o." DB_THIS_VISIT " AND (o.reason IS NOT NULL OR o.status NOT BETWEEN 200 AND 399)"
-    " AND judge(o.status, o.reason) = 2 ORDER BY o.id";
+#define URLS                                                                                                           \
+    "SELECT o.id, u.url, o.status, o.reason, o.error, judge(o.status, o.reason), o.seconds FROM outcomes o"            \
+    " JOIN urls u ON u.id = o.id WHERE o." DB_THIS_VISIT
+
+static const char all_urls[] = URLS " ORDER BY o.id";
+static const char broken_urls[] = URLS " AND (o.reason IS NOT NULL OR o.status NOT BETWEEN 200 AND 399)"
+                                       " AND judge(o.status, o.reason) = 2 ORDER BY o.id";
 
 static const char bad_fragments[] =
-    "SELECT -b.number, u.url || '#' || b.fragment, o.status, 'fragment', 'no element has this id or name' FROM bad b"
-    " JOIN urls u ON u.id = b.page JOIN outcomes o ON o.id = b.page ORDER BY b.number";
+    "SELECT -b.number, u.url || '#' || b.fragment, o.status, 'fragment', 'no element has this id or name', 2, 0"
+    " FROM bad b JOIN urls u ON u.id = b.page JOIN outcomes o ON o.id = b.page ORDER BY b.number";
 
 static const char referrers_of[] =
     "SELECT p.url, r.text, CASE WHEN r.through <> r.broken THEN t.url END FROM referrers r"
     " JOIN urls p ON p.id = r.page LEFT JOIN urls t ON t.id = r.through WHERE r.broken = ?1"
     " ORDER BY r.page, r.through, r.text";
 
-_Static_assert(REPORT_BROKEN == 2, "the statement above has this number");
+_Static_assert(REPORT_BROKEN == 2, "statements above have this number");
 
 /* ---- the tables ---- */
 
@@ -147,9 +150,11 @@ static int tell_all(report *report, const report_visitor *visitor, const char *u
         report_broken url = {.url = sql_text(row, 1),
                              .status = sqlite3_column_int(row, 2),
                              .reason = sql_text(row, 3).ptr,
-                             .error = sql_text(row, 4).ptr};
+                             .error = sql_text(row, 4).ptr,
+                             .state = (report_state)sqlite3_column_int(row, 5),
+                             .seconds = sqlite3_column_double(row, 6)};
         error = visitor->broken(visitor->context, &url);
-        if (!error)
+        if (!error && url.state == REPORT_BROKEN)
             error = tell_referrers(report, visitor, referrer, sql_number(row, 0));
     }
     sqlite3_finalize(row);
@@ -168,7 +173,7 @@ int report_broken_links(report *report, const report_visitor *visitor)
     if (!error)
         error = fill_tables(report, with_fragments);
     if (!error)
-        error = tell_all(report, visitor, broken_urls);
+        error = tell_all(report, visitor, visitor->all ? all_urls : broken_urls);
     if (!error && with_fragments)
         error = tell_all(report, visitor, bad_fragments);
     sql_execute(report->sqlite, drop_tables);

@@ -87,6 +87,8 @@ typedef struct report_broken {
     int status;         /* 0: none */
     const char *reason; /* NULL: the status says it */
     const char *error;
+    report_state state;
+    double seconds; /* that the response took */
 } report_broken;
 typedef struct report_referrer {
     vidi_str page, text;
@@ -96,6 +98,7 @@ typedef struct report_visitor {
     int (*broken)(void *context, const report_broken *url);
     int (*referrer)(void *context, const report_referrer *from);
     void *context;
+    bool all; /* `broken` is called for every URL of the visit; only broken ones have referrers */
 } report_visitor;
 int report_broken_links(report *report, const report_visitor *visitor);
 

@@ -61,6 +61,13 @@ static const cli_option options_table[] = {
      0},
     {"accept", 0, CLI_TEXT, FIELD(accept), "LIST", "With --check: statuses that are fine, like 403,999",
      "Also ranges, like 500-599. 2xx and 3xx are always fine. 'vidi crawl report' judges by the list, too.", 0},
+    {"junit", 0, CLI_TEXT, FIELD(junit), "FILE", "With --check: also write the result as JUnit XML, for CI",
+     "A test case for each URL that was asked for, and for each bad fragment. Broken links are failures, with the "
+     "pages "
+     "that link to them; what is unknown counts as skipped. The file is written beside its place and renamed once it "
+     "is "
+     "complete. 'vidi crawl report' takes this option, too.",
+     0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the final report as one JSON object",
      "It goes to standard output and is the same as from 'vidi crawl report --json'; with --check it includes the "
      "broken links.",
@@ -162,7 +169,7 @@ static const cli_crawl_options defaults = {
 /* Options that belong to an action, and to nothing else. */
 static const struct {
     const char *action, *option;
-} action_options[] = {{"report", "json"},     {"wacz", "output"},  {"extract", "to"},
+} action_options[] = {{"report", "json"},     {"report", "junit"}, {"wacz", "output"}, {"extract", "to"},
                       {"extract", "rewrite"}, {"changes", "from"}, {"changes", "to"}};
 
 static bool action_takes(const char *action, const char *option)
@@ -215,7 +222,7 @@ static int look(const cli_crawl_options *options, cli_words words)
         return cli_crawl_extract(words.list[1], options->to, options->rewrite);
     if (strcmp(action, "changes") == 0)
         return cli_crawl_changes(words.list[1], options->from_visit, options->to);
-    return strcmp(action, "report") == 0 ? cli_crawl_report(words.list[1], options->json)
+    return strcmp(action, "report") == 0 ? cli_crawl_report(words.list[1], options->json, options->junit)
                                          : cli_crawl_cdxj(words.list[1]);
 }
 
@@ -276,7 +283,8 @@ const cli_command cli_crawl = {
     .usage = "vidi crawl [OPTION]... SEED... | ACTION DIR",
     .about = "Fetches the seeds and the pages they link to, each once, and archives them.",
     .details =
-        "With an ACTION, looks at the crawl in the folder DIR: report [--json], changes [--from N] [--to N], cdxj, "
+        "With an ACTION, looks at the crawl in the folder DIR: report [--json] [--junit FILE], changes [--from N] "
+        "[--to N], cdxj, "
         "check, "
         "wacz -o FILE, or extract --to FOLDER [--rewrite].\n"
         "A crawl stays on the hosts of the seeds, obeys robots.txt, requests one page at a time from a host with a "

@@ -9,6 +9,7 @@
  *   crawl_lines.c    --jsonl: a line for each URL
  *   crawl_report.c   what became of a crawl, as text and JSON
  *   crawl_broken.c   its broken links, as text and JSON
+ *   crawl_junit.c    the links that were checked, for CI systems
  *   crawl_changes.c  what a visit has found to be different
  *   crawl_cdxj.c     the index of its archive
  *   crawl_check.c    verifies everything that it has kept
@@ -27,7 +28,7 @@
 typedef struct cli_crawl_options {
     cli_set_options set; /* its `state` is the folder of the crawl, which has more in it than the set */
     cli_words seed_files, include, exclude, headers, allow_net, resolve;
-    const char *scope, *jsonl, *contact, *agent, *user_agent, *ca_file, *color, *accept;
+    const char *scope, *jsonl, *contact, *agent, *user_agent, *ca_file, *color, *accept, *junit;
     const char *output, *to; /* of the actions wacz; extract and changes */
     uint64_t from_visit;     /* of the action changes, whose last visit is `to` */
     uint64_t depth;          /* CLI_CRAWL_ANY_DEPTH: no limit */
@@ -167,8 +168,12 @@ int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out);
 int cli_crawl_broken_text(const cli_crawl_account *account, cli_out *out);
 int cli_crawl_broken_json(const cli_crawl_account *account, json_writer *json);
 
+/* Writes what --check has found as JUnit's XML; and finds out beforehand whether it can. CLI_OK, or CLI_ERROR with a message. */
+int cli_crawl_junit(const cli_crawl_account *account, const char *name);
+int cli_crawl_junit_check(const char *name);
+
 /* 'vidi crawl report FOLDER', 'vidi crawl cdxj FOLDER', 'vidi crawl check FOLDER'. Return the exit status. */
-int cli_crawl_report(const char *folder, bool json);
+int cli_crawl_report(const char *folder, bool json, const char *junit); /* NULL: not wanted */
 int cli_crawl_cdxj(const char *folder);
 int cli_crawl_check(const char *folder);
 /* 'vidi crawl changes FOLDER --from FROM --to TO'. FROM is 0, or TO is NULL, if it was not given. */

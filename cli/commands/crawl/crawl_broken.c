@@ -73,7 +73,7 @@ static int text_referrer(void *context, const report_referrer *from)
 
 int cli_crawl_broken_text(const cli_crawl_account *account, cli_out *out)
 {
-    report_visitor visitor = {text_broken, text_referrer, out};
+    report_visitor visitor = {text_broken, text_referrer, out, false};
     int result = report_broken_links(account->report, &visitor);
 
     return result < 0 ? cli_error("%s", report_error(account->report)) : CLI_OK;
@@ -139,7 +139,7 @@ static int json_referrer(void *context, const report_referrer *from)
 int cli_crawl_broken_json(const cli_crawl_account *account, json_writer *json)
 {
     listing list = {json, false};
-    report_visitor visitor = {json_broken, json_referrer, &list};
+    report_visitor visitor = {json_broken, json_referrer, &list, false};
 
     json_open(json, "broken_links", '[');
     int result = report_broken_links(account->report, &visitor);

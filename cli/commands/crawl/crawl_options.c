@@ -105,13 +105,14 @@ static int check_checking(const cli_crawl_options *options)
     const char *given = options->internal    ? "internal"
                         : options->accept    ? "accept"
                         : options->fragments ? "fragments"
+                        : options->junit     ? "junit"
                                              : NULL;
 
     if (given && !options->check)
         return cli_error("--%s is for --check, which is missing", given);
     if (options->accept && !report_accepted_read(&accepted, options->accept))
         return cli_error("--accept needs statuses like 403,999,500-599, not '%s'", options->accept);
-    return CLI_OK;
+    return options->junit ? cli_crawl_junit_check(options->junit) : CLI_OK;
 }
 
 static int check(const cli_crawl_options *options)

@@ -402,12 +402,16 @@ static int print_text(const cli_crawl_account *account, cli_out *out)
     return cli_crawl_broken_text(account, out);
 }
 
-int cli_crawl_report(const char *folder, bool json)
+int cli_crawl_report(const char *folder, bool json, const char *junit)
 {
     cli_crawl_account account;
     cli_out out;
     int status = cli_crawl_account_open(&account, folder);
 
+    if (status == CLI_OK && junit && !account.checked)
+        status = cli_error("--junit: %s was crawled without --check", folder);
+    if (status == CLI_OK && junit)
+        status = cli_crawl_junit(&account, junit);
     if (status == CLI_OK) {
         cli_out_init(&out, STDOUT_FILENO);
         status = json ? cli_crawl_account_json(&account, &out) : print_text(&account, &out);

@@ -227,6 +227,8 @@ static int tell_end(const crawl_job *job, const cli_crawl_request *request, cons
 
     if (status == CLI_OK && !options->quiet)
         status = print_summary(job, &account, options->set.state);
+    if (status == CLI_OK && job->end != CRAWL_STOPPED && options->junit)
+        status = cli_crawl_junit(&account, options->junit);
     if (status == CLI_OK && job->end != CRAWL_STOPPED && (options->check || options->json))
         status = print_result(&account, options->json, options->jsonl && strcmp(options->jsonl, "-") == 0);
     if (status == CLI_OK)

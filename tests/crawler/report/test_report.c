@@ -127,7 +127,7 @@ static void check_broken(const made *crawl, const char *expected)
 {
     bytes text = {0};
     report *report = look(crawl);
-    report_visitor visitor = {put_broken, put_referrer, &text};
+    report_visitor visitor = {put_broken, put_referrer, &text, false};
 
     for (int again = 0; again < 2; again++) { /* it can be asked twice */
         text.len = 0;
@@ -392,6 +392,41 @@ static void without_edges_the_page_that_it_was_found_on_is_told(void **state)
     destroy(&crawl);
 }
 
+static int put_any(void *context, const report_broken *url)
+{
+    return bytes_append_format(context, "%d %.1f ", (int)url->state, url->seconds) ? 1 : put_broken(context, url);
+}
+
+static void all_urls_can_be_told_with_their_states(void **state)
+{
+    (void)state;
+    made crawl;
+    bytes text = {0};
+
+    make(&crawl);
+    uint64_t home = add(&crawl, "http://h/", 0, 200, NULL);
+    add(&crawl, "http://h/gone", home, 404, NULL);
+    add(&crawl, "http://h/not-for-us", home, 403, NULL);
+    add_url(&crawl, "http://h/queued", home, 0);
+    db_outcome slow = {.id = add_url(&crawl, "http://h/slow", home, 0), .status = 200, .seconds = 2.5};
+    assert_int_equal(db_outcome_add(crawl.db, &slow), VIDI_OK);
+    add_edge(&crawl, home, "http://h/gone", "text");
+    add_edge(&crawl, home, "http://h/slow", "text");
+    commit(&crawl);
+    report *report = look(&crawl);
+    report_visitor visitor = {put_any, put_referrer, &text, true};
+    assert_int_equal(report_broken_links(report, &visitor), VIDI_OK);
+    assert_int_equal(bytes_append(&text, "", 1), VIDI_OK);
+    assert_string_equal(text.ptr, "0 0.0 http://h/ 200 -\n"
+                                  "2 0.0 http://h/gone 404 -\n"
+                                  "  http://h/ 'text'\n"
+                                  "1 0.0 http://h/not-for-us 403 -\n"
+                                  "0 2.5 http://h/slow 200 -\n");
+    bytes_free(&text);
+    report_close(report);
+    destroy(&crawl);
+}
+
 /* ---- fragments ---- */
 
 /* A page that was read to its end; names end with NULL. */
@@ -537,7 +572,7 @@ static void a_visitor_can_end_the_walk(void **state)
     report *report = look(&crawl);
     for (int at = 1; at <= 4; at++) {
         ending end = {0, at};
-        report_visitor visitor = {end_broken, end_referrer, &end};
+        report_visitor visitor = {end_broken, end_referrer, &end, false};
         assert_int_equal(report_broken_links(report, &visitor), 42);
         assert_int_equal(end.calls, at);
     }
@@ -593,7 +628,7 @@ static void a_large_report_takes_linear_time(void **state)
     }
     commit(&crawl);
     report *report = look(&crawl);
-    report_visitor visitor = {count_broken, count_referrer, counts};
+    report_visitor visitor = {count_broken, count_referrer, counts, false};
     sqlite3_progress_handler(db_sqlite(report_db(report)), 1000, count_steps, &steps);
     assert_int_equal(report_broken_links(report, &visitor), VIDI_OK);
     assert_int_equal(counts[0], BROKEN + BROKEN - 1); /* one fragment leads somewhere */
@@ -720,6 +755,7 @@ int main(void)
         cmocka_unit_test(pages_that_link_to_a_redirect_are_told_too),
         cmocka_unit_test(redirects_in_a_circle_end),
         cmocka_unit_test(without_edges_the_page_that_it_was_found_on_is_told),
+        cmocka_unit_test(all_urls_can_be_told_with_their_states),
         cmocka_unit_test(fragments_that_lead_nowhere_are_told_with_all_referrers),
         cmocka_unit_test(a_redirect_keeps_the_fragment_unless_it_has_its_own),
         cmocka_unit_test(a_visitor_can_end_the_walk),
