@@ -10,6 +10,7 @@ static int pack_response(archive_packer *packer, const archive_exchange *exchang
                           .date = exchange->date,
                           .target = exchange->url,
                           .address = exchange->address,
+                          .protocol = exchange->protocol,
                           .payload_digest = exchange->digest,
                           .content_type = "application/http;msgtype=response",
                           .block = {exchange->head, exchange->body}};
@@ -26,6 +27,7 @@ static int pack_request(archive_packer *packer, const archive_exchange *exchange
                           .date = exchange->date,
                           .target = exchange->url,
                           .address = exchange->address,
+                          .protocol = exchange->protocol,
                           .concurrent_to = response,
                           .content_type = "application/http;msgtype=request",
                           .block = {exchange->request}};

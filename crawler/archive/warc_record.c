@@ -156,6 +156,7 @@ static void put_head(archive_packer *packer, const warc_record *record)
     }
     put_field(packer, "WARC-Filename", record->filename);
     put_field(packer, "WARC-IP-Address", record->address);
+    put_field(packer, "WARC-Protocol", record->protocol);
     put_field(packer, "WARC-Concurrent-To", record->concurrent_to);
     put_field(packer, "WARC-Payload-Digest", record->payload_digest);
     if (!packer->error)

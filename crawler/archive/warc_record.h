@@ -14,7 +14,7 @@ typedef struct warc_record {
     const char *id;   /* as warc_id makes it */
     int64_t date;     /* milliseconds since 1970 */
     vidi_str target;
-    const char *filename, *address, *concurrent_to, *payload_digest;
+    const char *filename, *address, *protocol, *concurrent_to, *payload_digest;
     const char *content_type;
     vidi_str block[2]; /* the content, in two pieces */
 } warc_record;

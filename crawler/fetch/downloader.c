@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -177,6 +178,18 @@ static int begin_waiting(downloader *downloader)
 
 /* ---- the loop ---- */
 
+/*
+ * libcurl goes on using a connection of HTTP/2 after a stream on it has failed, or was cut off by us. The connection may
+ * be broken, and what is still coming of a large body would come before the next response: it is not used again.
+ */
+static void drop_connection(const carrier *by)
+{
+    curl_socket_t fd = CURL_SOCKET_BAD;
+
+    if (curl_easy_getinfo(by->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK && fd != CURL_SOCKET_BAD)
+        shutdown(fd, SHUT_RDWR);
+}
+
 static void collect_done(downloader *downloader)
 {
     int left;
@@ -188,6 +201,8 @@ static void collect_done(downloader *downloader)
             continue;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&by);
         carrier_finish(by, result);
+        if (by->with->response.failure != FETCH_FINE || by->with->response.is_cut)
+            drop_connection(by);
         curl_multi_remove_handle(downloader->multi, by->easy);
         release(downloader, by);
     }
@@ -208,6 +223,7 @@ static void resume_paused(downloader *downloader)
 /* Ends an exchange that is not complete, and its connection. */
 static void cut_off(downloader *downloader, carrier *by)
 {
+    curl_easy_setopt(by->easy, CURLOPT_FORBID_REUSE, 1L);
     curl_multi_remove_handle(downloader->multi, by->easy);
     release(downloader, by);
 }
@@ -242,7 +258,9 @@ static void check_times(downloader *downloader)
 static int run_libcurl(downloader *downloader, curl_socket_t fd, int what)
 {
     int running;
+    fetch_reading_now = (fetch_reading){.sockets = &downloader->sockets};
     CURLMcode result = curl_multi_socket_action(downloader->multi, fd, what, &running);
+    fetch_reading_now = (fetch_reading){0};
 
     if (downloader->error)
         return downloader->error;
@@ -480,6 +498,7 @@ static int open_multi(downloader *downloader)
     curl_multi_setopt(downloader->multi, CURLMOPT_SOCKETDATA, downloader);
     curl_multi_setopt(downloader->multi, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(downloader->multi, CURLMOPT_TIMERDATA, downloader);
+    /* One request at a time on a connection, with HTTP/2, too: politeness counts them, and none can hold up another. */
     curl_multi_setopt(downloader->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
     curl_multi_setopt(downloader->multi, CURLMOPT_MAXCONNECTS, 2 * (long)downloader->carrier_count);
     curl_multi_setopt(downloader->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)most_sockets()); /* kept ones, too */

@@ -69,6 +69,7 @@ typedef struct carrier {
     int64_t paused_at, waited; /* since when it is paused (0: it is not); how long it was before */
 
     /* Framing without contents: see carrier_is_fooled. */
+    int fd;                              /* the socket that was opened last */
     unsigned events;                     /* on the socket */
     uint64_t base_received, base_useful; /* bytes, when we first looked; 0: not yet */
 
@@ -103,6 +104,16 @@ int carrier_take(carrier *by, exchange *with);
 bool fetch_is_line(const char *text);
 
 /* ---- response.c ---- */
+
+/*
+ * What the downloader has received through TLS since it last called libcurl. libcurl 7.88.1 reads HTTP/2 in one call as
+ * long as frames without contents come, however many: so they are counted while it does.
+ */
+typedef struct fetch_reading {
+    sockets *sockets;
+    uint64_t bytes;
+} fetch_reading;
+extern _Thread_local fetch_reading fetch_reading_now;
 
 /* Sets the functions that collect the response. */
 void carrier_set_receivers(carrier *by);

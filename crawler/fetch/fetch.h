@@ -1,6 +1,6 @@
 /*
- * Fetches URLs over HTTP/1.1, many at a time, in one thread, with libcurl. Names are resolved by a pool of threads, so
- * that the address is known before anything is sent: politeness and safety need it.
+ * Fetches URLs over HTTP/1.1 or HTTP/2, many at a time, in one thread, with libcurl. Names are resolved by a pool of
+ * threads, so that the address is known before anything is sent: politeness and safety need it.
  *
  *     fetch_resolve(f, host, item);            the address of a host, from a cache of five minutes
  *     fetch_start(f, &request);                begins a request to that address
@@ -142,6 +142,7 @@ typedef struct fetch_response {
     int status;    /* of HTTP; 0 if none came */
     bytes sent;    /* the head of the request as it was sent, secrets masked */
     bytes head;    /* status line and header fields as they came; of the last response, not of 1xx */
+    bool is_h2;    /* it came by HTTP/2, which has no status line; `head` has one of HTTP/1.1, as archives want it */
     bytes body;    /* after a failure, too: what has come, at most max_body */
     bool is_cut;   /* there was more, but the request said may_cut */
     fetch_address address;

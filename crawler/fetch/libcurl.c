@@ -44,6 +44,10 @@ static struct {
 
 static bool is_loaded;
 
+/* OpenSSL's, which libcurl brings along. NULL: this libcurl uses another library for TLS. */
+static void (*set_msg_callback)(void *ssl_ctx, libcurl_on_record *call);
+static long (*ssl_ctx_ctrl)(void *ssl_ctx, int what, long number, void *value);
+
 /* POSIX lets a pointer that dlsym returns be used as a function, and C lets it be copied as bytes. */
 #define FIND(name)                                                                                                     \
     *(void **)&loaded.name = dlsym(library, #name);                                                                    \
@@ -56,6 +60,8 @@ static void load(void)
 
     if (library) {
         FUNCTIONS(FIND)
+        *(void **)&set_msg_callback = dlsym(library, "SSL_CTX_set_msg_callback"); /* looks in what libcurl needs, too */
+        *(void **)&ssl_ctx_ctrl = dlsym(library, "SSL_CTX_ctrl");
     }
     is_loaded = complete && loaded.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 }
@@ -66,6 +72,19 @@ int libcurl_load(void)
 
     pthread_once(&once, load);
     return is_loaded ? VIDI_OK : VIDI_ECANNOT;
+}
+
+bool libcurl_watches_records(void)
+{
+    return set_msg_callback && ssl_ctx_ctrl;
+}
+
+void libcurl_watch_records(void *ssl_ctx, libcurl_on_record *call, void *context)
+{
+    enum { SET_ARGUMENT = 16 }; /* SSL_CTRL_SET_MSG_CALLBACK_ARG */
+
+    set_msg_callback(ssl_ctx, call);
+    ssl_ctx_ctrl(ssl_ctx, SET_ARGUMENT, 0, context);
 }
 
 /* ---- the functions, with the parameters' names of libcurl's header ---- */

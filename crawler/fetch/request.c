@@ -17,6 +17,7 @@
 
 #include "crawler/base/web_url.h"
 #include "crawler/fetch/exchange_pool.h"
+#include "crawler/fetch/libcurl.h"
 #include "crawler/http/http.h"
 
 static char accepted_encoding[] = "Accept-Encoding: " HTTP_CODINGS;
@@ -285,7 +286,9 @@ static CURLcode set_rules(CURL *easy, const fetch_rules *rules)
     enum { BUFFER = 64 * 1024 };
     CURLcode result = CURLE_OK;
 
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    /* HTTP/2 if the server chooses it in the TLS handshake */
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+                     (long)(libcurl_watches_records() ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
     curl_easy_setopt(easy, CURLOPT_HTTP09_ALLOWED, 0L);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);

@@ -10,10 +10,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "common/ascii.h"
 #include "crawler/base/web_url.h"
 #include "crawler/fetch/exchange_pool.h"
+#include "crawler/fetch/libcurl.h"
 #include "crawler/http/http.h"
 
 enum {
@@ -43,6 +45,29 @@ static int read_status(const char *line, size_t n)
     for (; at < end && ascii_is_digit(*at) && status < 1000; at++)
         status = status * 10 + (*at - '0');
     return status >= 100 && status < 1000 ? status : 0;
+}
+
+/*
+ * HTTP/2 has no status line; libcurl makes one, "HTTP/2 200 ". Archives and their readers know HTTP/1 only, so ours says
+ * that: the version is no part of what the server sent.
+ */
+static int keep_line(carrier *by, const char *line, size_t n)
+{
+    static const char own[] = "HTTP/2 ", usual[] = "HTTP/1.1 ";
+    bytes *head = &by->with->response.head;
+    size_t before = head->len, skip = 0;
+    int error = head->room ? VIDI_OK : bytes_reserve(head, FIRST_HEAD);
+
+    if (before == 0) {
+        by->with->response.is_h2 = n > sizeof own && memcmp(line, own, sizeof own - 1) == 0;
+        skip = by->with->response.is_h2 ? sizeof own - 1 : 0;
+    }
+    if (!error && skip)
+        error = bytes_append(head, usual, sizeof usual - 1);
+    if (!error)
+        error = bytes_append(head, line + skip, n - skip);
+    by->load->held += head->len - before;
+    return error;
 }
 
 static bool is_informational(int status)
@@ -90,9 +115,8 @@ static size_t take_header(char *line, size_t one, size_t n, void *context)
         if (by->status == 0)
             return refuse(by, FETCH_BROKEN);
     }
-    if ((head->room == 0 && bytes_reserve(head, FIRST_HEAD)) || bytes_append(head, line, n))
+    if (keep_line(by, line, n))
         return refuse(by, FETCH_MEMORY);
-    by->load->held += n;
     by->head_ended = line[0] == '\n' || (line[0] == '\r' && n == 2);
     if (!has_head(by))
         return n;
@@ -161,6 +185,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
         by->failure = FETCH_MEMORY;
         by->shortage = errno;
     }
+    by->fd = made;
     if (made >= 0) /* libcurl 7.88.1 closes sockets that were never connected without calling the function for it */
         sockets_forget(by->sockets, made);
     return made;
@@ -187,6 +212,38 @@ bool carrier_is_fooled(carrier *by, int fd)
     return info.tcpi_bytes_received - by->base_received > FACTOR * (useful - by->base_useful) + SLACK;
 }
 
+_Thread_local fetch_reading fetch_reading_now;
+
+/* Ends the connection if there is no end of what comes: libcurl then returns. */
+static void on_record(int is_sent, int version, int type, const void *bytes, size_t n, void *ssl, void *context)
+{
+    enum { RECORD = 256, MOST = 8 << 20 }; /* SSL3_RT_HEADER; a call for something else reads at most 100 buffers */
+    const unsigned char *head = bytes;
+    fetch_reading *reading = &fetch_reading_now;
+    int fd = (int)(intptr_t)context;
+
+    (void)version;
+    (void)ssl;
+    if (is_sent || type != RECORD || n < 5 || !reading->sockets)
+        return;
+    reading->bytes += n + (size_t)(head[3] << 8 | head[4]);
+    if (reading->bytes <= MOST)
+        return;
+    carrier *by = (size_t)fd < reading->sockets->room ? reading->sockets->watches[fd].owner : NULL;
+    if (by && by->with)
+        by->failure = FETCH_BROKEN;
+    shutdown(fd, SHUT_RDWR);
+}
+
+static CURLcode watch_tls(CURL *easy, void *ssl_ctx, void *context)
+{
+    const carrier *by = context;
+
+    (void)easy;
+    libcurl_watch_records(ssl_ctx, on_record, (void *)(intptr_t)by->fd);
+    return CURLE_OK;
+}
+
 void carrier_resume(carrier *by)
 {
     int64_t now = fetch_now_us();
@@ -207,6 +264,10 @@ void carrier_set_receivers(carrier *by)
     curl_easy_setopt(by->easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(by->easy, CURLOPT_OPENSOCKETDATA, by);
     curl_easy_setopt(by->easy, CURLOPT_ERRORBUFFER, by->error);
+    if (libcurl_watches_records()) {
+        curl_easy_setopt(by->easy, CURLOPT_SSL_CTX_FUNCTION, watch_tls);
+        curl_easy_setopt(by->easy, CURLOPT_SSL_CTX_DATA, by);
+    }
 }
 
 /* ---- what went wrong ---- */
@@ -264,7 +325,7 @@ static fetch_failure failure_of(const carrier *by, CURLcode result)
     }
 }
 
-/* A server that does not speak HTTP/1, or makes a mistake in its head, will not have learned it in a few seconds. */
+/* A server that does not speak HTTP, or makes a mistake in its head, will not have learned it in a few seconds. */
 static bool is_not_http(CURLcode result)
 {
     return result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY ||
@@ -324,7 +385,7 @@ static void explain_broken(const carrier *by, CURLcode result, char *why)
     else if (has_head(by) && !http_lengths_agree(bytes_str(&by->with->response.head)))
         fetch_explain(why, "the head has two Content-Lengths that differ");
     else if (is_not_http(result))
-        fetch_explain(why, "what came is not a response of HTTP/1");
+        fetch_explain(why, "what came is not a response of HTTP");
     else
         fetch_explain(why, "%s", by->error[0] ? by->error : curl_easy_strerror(result));
 }

@@ -109,6 +109,7 @@ static int pack(reading *r, archive_packer *packer)
             .url = r->collector.from->url,
             .date = response->date,
             .address = response->address.length ? fetch_address_text(&response->address, address) : NULL,
+            .protocol = response->is_h2 ? "h2" : NULL,
             .request = bytes_str(&response->sent),
             .head = bytes_str(&head),
             .body = bytes_str(&response->body),

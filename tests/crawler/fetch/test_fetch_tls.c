@@ -1,57 +1,9 @@
 /* TLS: certificates are verified against the right authorities, for the right name, at the right time. */
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <signal.h>
 
 #include "crawler/fetch/fetching.h"
+#include "crawler/fetch/tls_identity.h"
 #include "support/scratch.h"
-
-/* ---- certificates ---- */
-
-typedef struct identity {
-    EVP_PKEY *key;
-    X509 *certificate;
-} identity;
-
-/* A certificate that signs itself. `name` is its subject, `alternative` its DNS name, if any. */
-static identity make_identity(const char *name, const char *alternative, long seconds)
-{
-    identity made = {EVP_EC_gen("P-256"), X509_new()};
-    X509 *x = made.certificate;
-    assert_non_null(made.key);
-    assert_non_null(x);
-    X509_set_version(x, 2);
-    ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
-    X509_gmtime_adj(X509_getm_notBefore(x), -7200);
-    X509_gmtime_adj(X509_getm_notAfter(x), seconds);
-    X509_set_pubkey(x, made.key);
-    X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_UTF8, (const unsigned char *)name, -1, -1, 0);
-    X509_set_issuer_name(x, X509_get_subject_name(x));
-    if (alternative) {
-        char value[100];
-        snprintf(value, sizeof value, "DNS:%s", alternative);
-        X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, value);
-        assert_non_null(extension);
-        X509_add_ext(x, extension, -1);
-        X509_EXTENSION_free(extension);
-    }
-    assert_true(X509_sign(x, made.key, EVP_sha256()) > 0);
-    return made;
-}
-
-static void free_identity(identity *identity)
-{
-    EVP_PKEY_free(identity->key);
-    X509_free(identity->certificate);
-}
-
-static void write_certificate(const identity *identity, const char *path)
-{
-    BIO *file = BIO_new_file(path, "w");
-    assert_non_null(file);
-    assert_int_equal(PEM_write_bio_X509(file, identity->certificate), 1);
-    BIO_free(file);
-}
 
 /* ---- a server, one connection after the other ---- */
 
@@ -66,12 +18,14 @@ typedef struct tls_server {
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *length, const unsigned char *in,
                            unsigned n, void *context)
 {
+    static const unsigned char http1[] = "\x08http/1.1";
     tls_server *server = context;
     (void)ssl;
     snprintf(server->protocols, sizeof server->protocols, "%.*s", (int)n, (const char *)in);
-    *out = in + 1;
-    *length = in[0];
-    return SSL_TLSEXT_ERR_OK;
+    return SSL_select_next_proto((unsigned char **)out, length, http1, sizeof http1 - 1, in, n) ==
+                   OPENSSL_NPN_NEGOTIATED
+               ? SSL_TLSEXT_ERR_OK
+               : SSL_TLSEXT_ERR_NOACK;
 }
 
 static void *serve(void *context)
@@ -178,7 +132,7 @@ static void a_trusted_certificate_of_that_name_is_fine(void **state)
     shutdown(server->fd, SHUT_RDWR);
     pthread_join(server->thread, NULL);
     assert_int_equal(server->connections, 1); /* kept */
-    assert_string_equal(server->protocols, "\x08http/1.1");
+    assert_string_equal(server->protocols, "\x02h2\x08http/1.1");
     close(server->fd);
     SSL_CTX_free(server->context);
     free(server);
