@@ -261,6 +261,7 @@ static int open_fetcher(crawl *crawl, char *why)
                             .allowed = o->nets,
                             .allowed_count = o->net_count,
                             .allow_public = o->contact != NULL,
+                            .proxy = o->proxy,
                             .resolver = o->resolver,
                             .resolver_context = o->resolver_context,
                             .clock = &crawl->clock};

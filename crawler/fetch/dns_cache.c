@@ -40,6 +40,7 @@ typedef struct name {
 
 struct dns_cache {
     const fetch_guard *guard;
+    bool by_proxy;
     crawl_clock clock;
     resolver *resolver;
     void *tree;                /* of all names, by host */
@@ -195,10 +196,25 @@ static int ask_resolver(dns_cache *cache, vidi_str host, question *asked)
     return VIDI_OK;
 }
 
-/* A host that is an address, or cannot be a name. False: it must be looked up. */
+/* "localhost" and names below it are this machine (RFC 6761), also for a proxy that looks them up. */
+static bool is_this_machine(vidi_str host)
+{
+    static const char own[] = "localhost";
+    size_t n = sizeof own - 1;
+
+    host.len -= host.len > 0 && host.ptr[host.len - 1] == '.';
+    return host.len >= n && memcmp(host.ptr + host.len - n, own, n) == 0 &&
+           (host.len == n || host.ptr[host.len - n - 1] == '.');
+}
+
+/* A host that is an address, or cannot be a name, or is left to a proxy. False: it must be looked up. */
 static bool answer_at_once(dns_cache *cache, vidi_str host, question *asked)
 {
-    if (fetch_address_parse(host, &asked->address)) {
+    bool is_here = cache->by_proxy && is_this_machine(host);
+
+    if (is_here)
+        asked->address = (fetch_address){{127, 0, 0, 1}, 4};
+    if (is_here || fetch_address_parse(host, &asked->address)) {
         if (!fetch_guard_permits(cache->guard, &asked->address)) {
             asked->failure = FETCH_ADDRESS;
             fetch_guard_explain(&asked->address, asked->why);
@@ -206,6 +222,12 @@ static bool answer_at_once(dns_cache *cache, vidi_str host, question *asked)
     } else if (host.len == 0 || host.len > RESOLVER_NAME || memchr(host.ptr, '\0', host.len)) {
         asked->failure = FETCH_NAME;
         fetch_explain(asked->why, "this cannot be the name of a host");
+    } else if (cache->by_proxy) {
+        if (!cache->guard->allow_public) {
+            asked->failure = FETCH_ADDRESS;
+            fetch_explain(asked->why, "its address is not known, because the proxy looks names up, and only addresses "
+                                      "of allowed networks may be asked");
+        }
     } else {
         return false;
     }
@@ -275,7 +297,7 @@ int dns_cache_fd(const dns_cache *cache)
 
 /* ---- opening and closing ---- */
 
-int dns_cache_open(dns_cache **made, const fetch_options *options, const fetch_guard *guard)
+int dns_cache_open(dns_cache **made, const fetch_options *options, const fetch_guard *guard, bool by_proxy)
 {
     dns_cache *cache = calloc(1, sizeof *cache);
 
@@ -284,6 +306,7 @@ int dns_cache_open(dns_cache **made, const fetch_options *options, const fetch_g
         return VIDI_EMEMORY;
     TAILQ_INIT(&cache->by_age);
     cache->guard = guard;
+    cache->by_proxy = by_proxy;
     cache->clock = options->clock ? *options->clock : crawl_clock_real;
     int error = resolver_open(&cache->resolver, options->resolver, options->resolver_context);
     if (error) {

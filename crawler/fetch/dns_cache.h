@@ -15,8 +15,8 @@ enum {
 
 typedef struct dns_cache dns_cache;
 
-/* The guard must stay until dns_cache_close. VIDI_OK or VIDI_EMEMORY. */
-int dns_cache_open(dns_cache **made, const fetch_options *options, const fetch_guard *guard);
+/* The guard must stay until dns_cache_close. `by_proxy`: names are looked up by a proxy. VIDI_OK or VIDI_EMEMORY. */
+int dns_cache_open(dns_cache **made, const fetch_options *options, const fetch_guard *guard, bool by_proxy);
 /* Waits for lookups that have begun. */
 void dns_cache_close(dns_cache *cache);
 

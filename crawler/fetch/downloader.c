@@ -449,6 +449,8 @@ static int copy_rules(fetch_rules *to, const fetch_options *options)
         error = copy_text(&to->ca_file, options->ca_file);
     if (!error && to->ca_file && access(to->ca_file, R_OK) != 0)
         error = VIDI_EIO;
+    if (!error && options->proxy)
+        error = fetch_proxy_open(&to->proxy, options->proxy);
     if (!error)
         error = fetch_rules_set_headers(to);
     return error ? error : fetch_guard_open(&to->guard, options);
@@ -529,7 +531,7 @@ int fetch_open(downloader **made, const fetch_options *options)
     downloader->load.limit = or_default(options->max_held, FETCH_MAX_HELD);
     int error = copy_rules(&downloader->rules, options);
     if (!error)
-        error = dns_cache_open(&downloader->dns, options, &downloader->rules.guard);
+        error = dns_cache_open(&downloader->dns, options, &downloader->rules.guard, downloader->rules.proxy.resolves);
     if (!error)
         error = open_events(downloader);
     if (!error)
@@ -576,6 +578,7 @@ void fetch_close(downloader *downloader)
     if (downloader->wake >= 0)
         close(downloader->wake);
     fetch_guard_close(&downloader->rules.guard);
+    fetch_proxy_close(&downloader->rules.proxy);
     bytes_free(&downloader->rules.lines);
     free(downloader->rules.agent);
     free(downloader->rules.ca_file);

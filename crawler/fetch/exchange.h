@@ -8,6 +8,7 @@
  *     sockets.h          which sockets libcurl waits for
  *     exchange_pool.h    exchanges that are used again
  *     addresses.h        which addresses are permitted
+ *     proxy.c            which proxy is asked
  *     dns_cache.h        the cache of addresses
  */
 #ifndef VIDI_CRAWLER_FETCH_EXCHANGE_H
@@ -24,6 +25,7 @@ typedef struct exchange {
     queue_link link;         /* of those that wait for a handle, are done, or wait to be used again */
     struct exchange_pool *pool;
     bool is_head, may_cut, is_fresh;
+    bool is_forwarded; /* to a proxy, which answers by itself if it cannot reach the host */
     uint64_t max_body;
     char *origin;               /* "http://example.org:8080/": what libcurl parses */
     char *target;               /* path and query: what it sends */
@@ -33,6 +35,17 @@ typedef struct exchange {
     bytes text;                 /* what origin, target and the headers point into */
 } exchange;
 
+typedef struct fetch_proxy {
+    char *url;     /* "http://proxy.example:3128"; NULL: there is none */
+    char *login;   /* "user:password", percent-encoded, which no message shows; NULL: none */
+    bool resolves; /* it looks up the names of hosts, not we */
+    bool forwards; /* it gets requests for http as they are, and tunnels for https only */
+} fetch_proxy;
+
+/* VIDI_OK, VIDI_EARGUMENT or VIDI_EMEMORY; fetch_proxy_close is needed only after VIDI_OK. */
+int fetch_proxy_open(fetch_proxy *made, const char *text);
+void fetch_proxy_close(fetch_proxy *proxy);
+
 /* What never changes. */
 typedef struct fetch_rules {
     char *agent, *ca_file; /* copies */
@@ -40,6 +53,7 @@ typedef struct fetch_rules {
     int64_t connect_ms, silence_ms, total_ms;
     crawl_clock clock;
     fetch_guard guard;
+    fetch_proxy proxy;
     /* for requests that bring no headers along: those that libcurl does not make, and all lines as they are sent */
     struct curl_slist plain;
     bytes lines;

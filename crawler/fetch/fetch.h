@@ -7,12 +7,12 @@
  *     while (fetch_wait(f, 100, &event) > 0)   addresses and responses, as they arrive
  *         …
  *
- * Redirects are not followed and cookies are not kept; nothing is taken from the environment or from configuration
- * files. Bodies come as they were sent, without the chunks' framing but still packed (we ask for gzip).
+ * Redirects are not followed and cookies are not kept; nothing, such as a proxy, is taken from the environment or from
+ * configuration files. Bodies come as they were sent, without the chunks' framing but still packed (we ask for gzip).
  *
  * Safety: an address that is not public is refused unless it is in one of the allowed networks; a public one is refused
  * unless `allow_public`. Each address is checked when a name is resolved and again when a socket is opened, so a name
- * that changes its address gains nothing.
+ * that changes its address gains nothing. Proxies for which this cannot hold: see fetch_options.proxy.
  */
 #ifndef VIDI_CRAWLER_FETCH_FETCH_H
 #define VIDI_CRAWLER_FETCH_FETCH_H
@@ -91,16 +91,26 @@ typedef struct fetch_options {
     const fetch_net *allowed; /* copied */
     size_t allowed_count;
     bool allow_public;
+    /*
+     * "http://user:password@proxy.example:3128": all requests go through it, and its own address is always permitted. A
+     * proxy with https or http before its name, or socks5h, looks up the names of hosts: then their addresses are not
+     * known and cannot be checked, and FETCH_RESOLVED brings none. Hosts that are an address or this machine are
+     * checked all the same, and all others are refused unless `allow_public`. With socks5, all is as without a proxy.
+     */
+    const char *proxy;
     fetch_resolver *resolver; /* NULL: the system's */
     void *resolver_context;
     const crawl_clock *clock; /* for the cache of names and for dates; copied; NULL: the machine's */
 } fetch_options;
 
+/* VIDI_OK, VIDI_EARGUMENT if it cannot be a proxy, or VIDI_EMEMORY. *resolves: it looks up the names of hosts. */
+int fetch_proxy_check(const char *text, bool *resolves);
+
 typedef struct downloader downloader;
 
 /*
  * VIDI_OK, VIDI_EMEMORY, VIDI_ESYSTEM, VIDI_EIO (ca_file cannot be read), VIDI_EARGUMENT (a control character in the
- * agent), or VIDI_ECANNOT (libcurl cannot be loaded). The options are copied.
+ * agent, or not a proxy), or VIDI_ECANNOT (libcurl cannot be loaded). The options are copied.
  */
 int fetch_open(downloader **made, const fetch_options *options);
 /* Ends all requests; their items are not reported. Waits for names that are being looked up this moment. */
@@ -112,7 +122,7 @@ int fetch_resolve(downloader *downloader, vidi_str host, void *item);
 typedef struct fetch_request {
     void *item;            /* the caller's; returned with the event */
     vidi_str url;          /* serialised, http or https; copied */
-    fetch_address address; /* to connect to, from FETCH_RESOLVED */
+    fetch_address address; /* to connect to, from FETCH_RESOLVED, which may have none if there is a proxy */
     bool head;             /* HEAD instead of GET */
     /* Further header lines without line ends, such as the user's --header. Their values are masked in `sent`. */
     const char *const *headers;
@@ -139,15 +149,16 @@ typedef struct fetch_response {
     bool may_pass; /* it failed, but another try may succeed */
     char why[160]; /* a sentence without a full stop, if it failed; without control characters */
     int os_error;  /* errno of a connection that could not be made (FETCH_CONNECT); 0: not known */
+    bool no_proxy; /* the proxy cannot be used, which says nothing about the host (FETCH_CONNECT) */
     int status;    /* of HTTP; 0 if none came */
     bytes sent;    /* the head of the request as it was sent, secrets masked */
     bytes head;    /* status line and header fields as they came; of the last response, not of 1xx */
     bool is_h2;    /* it came by HTTP/2, which has no status line; `head` has one of HTTP/1.1, as archives want it */
     bytes body;    /* after a failure, too: what has come, at most max_body */
     bool is_cut;   /* there was more, but the request said may_cut */
-    fetch_address address;
-    int64_t date;    /* milliseconds since 1970 when it began */
-    int64_t took_us; /* until it was complete, by the machine's clock */
+    fetch_address address; /* of the host; length 0: only a proxy knows */
+    int64_t date;          /* milliseconds since 1970 when it began */
+    int64_t took_us;       /* until it was complete, by the machine's clock */
 } fetch_response;
 
 /* Any thread may call it, even after fetch_close. */
@@ -159,7 +170,8 @@ typedef struct fetch_event {
     fetch_event_kind kind;
     void *item;
     /* FETCH_RESOLVED */
-    fetch_address address; /* the one to use: the first that is allowed, or the next if that one did not answer */
+    /* The one to use: the first that is allowed, or the next if that one did not answer. Length 0: a proxy finds out. */
+    fetch_address address;
     fetch_failure failure; /* FETCH_FINE, FETCH_NAME or FETCH_ADDRESS */
     bool may_pass;         /* as of a response */
     char why[160];

@@ -138,7 +138,7 @@ static int copy_headers(exchange *exchange, const fetch_rules *rules, const fetc
 static int copy_request(exchange *exchange, const fetch_rules *rules, const fetch_request *request, const vidi_url *url)
 {
     vidi_str origin = web_url_origin(url), target = web_url_target(url);
-    size_t room = origin.len + 2 + target.len + 1;
+    size_t room = 2 * origin.len + 2 + target.len + 1;
 
     for (size_t i = 0; i < line_count(request); i++)
         room += strlen(line_at(request, i)) + 1;
@@ -147,7 +147,9 @@ static int copy_request(exchange *exchange, const fetch_rules *rules, const fetc
         return error;
     char *at = exchange->text.ptr;
     exchange->origin = put(&at, origin.ptr, origin.len + 1); /* with the first slash of the path */
-    exchange->target = put(&at, target.ptr, target.len);
+    exchange->is_forwarded = rules->proxy.forwards && url->scheme.len == 4;
+    exchange->target =
+        exchange->is_forwarded ? put(&at, origin.ptr, origin.len + target.len) : put(&at, target.ptr, target.len);
     return line_count(request) ? copy_headers(exchange, rules, request, at) : VIDI_OK;
 }
 
@@ -222,12 +224,13 @@ static bool url_is_fine(vidi_str url)
     return true;
 }
 
-static bool request_is_fine(const fetch_request *request, vidi_url *url)
+static bool request_is_fine(const fetch_rules *rules, const fetch_request *request, vidi_url *url)
 {
     for (size_t i = 0; i < line_count(request); i++)
         if (!header_is_fine(line_at(request, i)))
             return false;
-    return request->address.length && url_is_fine(request->url) && web_url_view(request->url, url);
+    return (request->address.length || rules->proxy.resolves) && url_is_fine(request->url) &&
+           web_url_view(request->url, url);
 }
 
 int exchange_make(exchange **made, struct exchange_pool *from, const fetch_rules *rules, const fetch_request *request)
@@ -235,7 +238,7 @@ int exchange_make(exchange **made, struct exchange_pool *from, const fetch_rules
     vidi_url url;
 
     *made = NULL;
-    if (!request_is_fine(request, &url))
+    if (!request_is_fine(rules, request, &url))
         return VIDI_EARGUMENT;
     exchange *exchange = pool_take(from);
     if (!exchange)
@@ -279,6 +282,28 @@ void fetch_response_free(fetch_response *response)
 
 /* ---- libcurl's options ---- */
 
+/* The variables http_proxy and no_proxy do not count, so that what a crawl does is what its options say. */
+static CURLcode set_proxy(CURL *easy, const fetch_rules *rules)
+{
+    const fetch_proxy *proxy = &rules->proxy;
+    CURLcode result = curl_easy_setopt(easy, CURLOPT_PROXY, proxy->url ? proxy->url : "");
+
+    if (!result)
+        result = curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+    if (result || !proxy->url)
+        return result;
+    curl_easy_setopt(easy, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE); /* ours are for the host */
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC);
+    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 60L); /* for the proxy's own name */
+    curl_easy_setopt(easy, CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, (long)rules->connect_ms / 2); /* one socket at a time */
+    if (rules->ca_file) {
+        curl_easy_setopt(easy, CURLOPT_PROXY_CAPATH, NULL);
+        result = curl_easy_setopt(easy, CURLOPT_PROXY_CAINFO, rules->ca_file);
+    }
+    return result ? result : curl_easy_setopt(easy, CURLOPT_PROXYUSERPWD, proxy->login);
+}
+
 /* What is the same for all requests. */
 static CURLcode set_rules(CURL *easy, const fetch_rules *rules)
 {
@@ -308,7 +333,7 @@ static CURLcode set_rules(CURL *easy, const fetch_rules *rules)
         result = curl_easy_setopt(easy, CURLOPT_USERAGENT, rules->agent);
     if (!result)
         result = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    return result ? result : curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    return result ? result : set_proxy(easy, rules);
 }
 
 int carrier_take(carrier *by, exchange *with)
@@ -329,7 +354,9 @@ int carrier_take(carrier *by, exchange *with)
     carrier_set_receivers(by);
     curl_easy_setopt(easy, CURLOPT_NOBODY, (long)with->is_head);
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, (long)with->is_fresh);
-    curl_easy_setopt(easy, CURLOPT_CONNECT_TO, &with->to);
+    curl_easy_setopt(easy, CURLOPT_CONNECT_TO, by->rules->proxy.resolves ? NULL : &with->to);
+    /* Through one connection to a proxy, a host could send what is then taken for the next host's response. */
+    curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, (long)with->is_forwarded);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, with->headers ? with->headers : &by->rules->plain);
     if (set_rules(easy, by->rules) != CURLE_OK || curl_easy_setopt(easy, CURLOPT_URL, with->origin) != CURLE_OK ||
         curl_easy_setopt(easy, CURLOPT_REQUEST_TARGET, with->target) != CURLE_OK)

@@ -175,7 +175,9 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     fetch_address address;
 
     (void)purpose;
-    if (!fetch_address_read(&to->addr, &address) || !fetch_guard_permits(&by->rules->guard, &address)) {
+    bool is_read = fetch_address_read(&to->addr, &address);
+    /* With a proxy, all sockets lead to it, and the user has named it. */
+    if (!is_read || (!by->rules->proxy.url && !fetch_guard_permits(&by->rules->guard, &address))) {
         by->failure = FETCH_ADDRESS;
         by->with->response.address = address;
         return CURL_SOCKET_BAD;
@@ -286,9 +288,36 @@ static bool handshake_broke(const carrier *by)
     return false;
 }
 
+/* The status with which a proxy has refused to connect us, or the one of HTTP that only proxies send; 0: none. */
+static long proxy_status(const carrier *by)
+{
+    long status = 0;
+
+    if (by->with->is_forwarded)
+        return by->status == 407 ? 407 : 0;
+    curl_easy_getinfo(by->easy, CURLINFO_HTTP_CONNECTCODE, &status);
+    return status >= 200 && status < 300 ? 0 : status;
+}
+
+/* True if the proxy itself is the trouble, and not that it cannot reach the host. */
+static bool is_without_proxy(const carrier *by, CURLcode result)
+{
+    long code = CURLPX_OK;
+
+    if (!by->rules->proxy.url)
+        return false;
+    curl_easy_getinfo(by->easy, CURLINFO_PROXY_ERROR, &code);
+    if (result == CURLE_PROXY)
+        return !(code >= CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED && code <= CURLPX_REPLY_UNASSIGNED);
+    return result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_PROXY || proxy_status(by) == 407;
+}
+
 static fetch_failure failure_of(const carrier *by, CURLcode result)
 {
     long sent = 0;
+
+    if (by->rules->proxy.url && (result == CURLE_PROXY || is_without_proxy(by, result) || proxy_status(by)))
+        return FETCH_CONNECT;
 
     if (by->with->response.is_cut)
         return FETCH_FINE;
@@ -340,6 +369,22 @@ static int port_of(const exchange *with)
 }
 
 /* On the machine itself nobody but the user can have forgotten to start the server. */
+static void explain_proxy(const carrier *by, CURLcode result, char *why)
+{
+    const char *proxy = by->rules->proxy.url;
+    char text[128];
+
+    if (proxy_status(by) == 407)
+        fetch_explain(why, "the proxy %s wants a name and a password, or others (status 407)", proxy);
+    else if (proxy_status(by))
+        fetch_explain(why, "the proxy %s does not connect us: status %ld", proxy, proxy_status(by));
+    else if (result == CURLE_COULDNT_CONNECT)
+        fetch_explain(why, "no connection to the proxy %s: %s", proxy,
+                      strerror_r(by->with->response.os_error, text, sizeof text));
+    else
+        fetch_explain(why, "the proxy %s: %s", proxy, by->error[0] ? by->error : curl_easy_strerror(result));
+}
+
 static void explain_connect(const carrier *by, char *why)
 {
     const fetch_response *response = &by->with->response;
@@ -399,7 +444,10 @@ static void explain(const carrier *by, CURLcode result, char *why)
         fetch_guard_explain(&by->with->response.address, why);
         break;
     case FETCH_CONNECT:
-        explain_connect(by, why);
+        if (by->rules->proxy.url)
+            explain_proxy(by, result, why);
+        else
+            explain_connect(by, why);
         break;
     case FETCH_TIMEOUT:
         fetch_explain(why, "not connected after %lld ms", (long long)by->rules->connect_ms);
@@ -440,7 +488,8 @@ static void complete(carrier *by)
     if (load->leader == by)
         load->leader = NULL;
     response->status = by->status;
-    if (!has_head(by)) { /* a head that did not end is not a response, whatever its first line says */
+    if (!has_head(by) ||
+        response->no_proxy) { /* a head that did not end is not a response, whatever its first line says */
         response->status = 0;
         load->held -= response->head.len;
         response->head.len = 0;
@@ -465,6 +514,7 @@ void carrier_finish(carrier *by, CURLcode result)
     by->unreachable = response->failure == FETCH_CONNECT || response->failure == FETCH_TIMEOUT;
     if (response->failure == FETCH_CONNECT)
         response->os_error = os_error(by);
+    response->no_proxy = response->failure == FETCH_CONNECT && is_without_proxy(by, result);
     response->may_pass = by->unreachable || (response->failure == FETCH_BROKEN && !is_not_http(result));
     explain(by, result, response->why);
     complete(by);

@@ -123,6 +123,11 @@ static const cli_option options_table[] = {
      "archive and everywhere else. So is a user:password@ in a seed, which is sent as Authorization.",
      0},
     {"ca-file", 0, CLI_TEXT, FIELD(ca_file), "FILE", "Trust the certificates in this file [the system's]", NULL, 0},
+    {"proxy", 0, CLI_TEXT, FIELD(proxy), "URL", "Send all requests through this proxy",
+     "Such as http://proxy.example:3128, or with https, socks5h or socks5 before the name; user:password@ is masked "
+     "everywhere. The proxy looks up names (except with socks5), so their addresses cannot be checked, and politeness "
+     "goes by host alone. The variables http_proxy and the like are ignored.",
+     0},
     {"allow-net", 0, CLI_TEXTS, FIELD(allow_net), "NET", "Visit this network although it is not public",
      "A network such as 192.168.0.0/16, an address, or the word private or loopback. May be given several times. "
      "Without it, addresses that are not public are refused, even if a public name resolves to them.",

@@ -4,7 +4,7 @@
  *   crawl.c          the command, its options and their help
  *   crawl_options.c  checks the options and turns them into those of the crawl
  *   crawl_seeds.c    the URLs to begin with
- *   crawl_network.c  --allow-net, --resolve, --header, --agent, --contact
+ *   crawl_network.c  --allow-net, --resolve, --proxy, --header, --agent, --contact
  *   crawl_run.c      runs the crawl: progress, signals, exit status
  *   crawl_lines.c    --jsonl: a line for each URL
  *   crawl_report.c   what became of a crawl, as text and JSON
@@ -28,7 +28,7 @@
 typedef struct cli_crawl_options {
     cli_set_options set; /* its `state` is the folder of the crawl, which has more in it than the set */
     cli_words seed_files, include, exclude, headers, allow_net, resolve;
-    const char *scope, *jsonl, *contact, *agent, *user_agent, *ca_file, *color, *accept, *junit;
+    const char *scope, *jsonl, *contact, *agent, *user_agent, *ca_file, *proxy, *color, *accept, *junit;
     const char *output, *to; /* of the actions wacz; extract and changes */
     uint64_t from_visit;     /* of the action changes, whose last visit is `to` */
     uint64_t depth;          /* CLI_CRAWL_ANY_DEPTH: no limit */

@@ -199,6 +199,26 @@ int cli_crawl_resolve(void *context, const char *host, fetch_address *addresses,
     return fetch_resolve_system(NULL, host, addresses, room);
 }
 
+/* Messages do not show it: it may have a password. */
+static int check_proxy(const cli_crawl_options *options)
+{
+    bool resolves;
+    int error = fetch_proxy_check(options->proxy, &resolves);
+
+    if (error == VIDI_EARGUMENT)
+        return cli_error(
+            "--proxy needs a URL like http://proxy.example:3128, or one that begins with https, socks5h or "
+            "socks5, without a path");
+    if (error)
+        return cli_error("out of memory");
+    if (resolves && options->resolve.count)
+        return cli_error("--resolve has no effect with this --proxy, which looks names up itself; with socks5://, vidi "
+                         "does");
+    if (resolves && !options->contact)
+        return cli_error("--proxy needs --contact: the proxy may send requests to public addresses");
+    return CLI_OK;
+}
+
 /* ---- all of it ---- */
 
 int cli_crawl_network_read(cli_crawl_network *network, const cli_crawl_options *options)
@@ -211,6 +231,8 @@ int cli_crawl_network_read(cli_crawl_network *network, const cli_crawl_options *
         status = add_nets(network, options->allow_net.list[i]);
     for (size_t i = 0; i < options->resolve.count && status == CLI_OK; i++)
         status = add_host(network, options->resolve.list[i]);
+    if (status == CLI_OK && options->proxy)
+        status = check_proxy(options);
     if (status == CLI_OK && options->agent)
         status = check_agent(options->agent);
     if (status == CLI_OK && options->contact)

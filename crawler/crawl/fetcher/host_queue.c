@@ -399,14 +399,14 @@ bool host_has_answered(const host *host)
     return host->pages > 0 || host->robots_reached > 0;
 }
 
-/* A port of this machine that refuses gets a second to come up, as a server does that was started just before. */
+/* A port of this machine that refuses, or a proxy, gets a second to come up, as if it was started just before. */
 unsigned host_retries(const fetcher *fetcher, const host *host, const fetch_response *response)
 {
     unsigned usual = fetcher->crawl->options.retries;
     bool refuses = response->failure == FETCH_CONNECT && response->os_error == ECONNREFUSED &&
                    fetch_address_is_loopback(&response->address);
 
-    return refuses && usual > 1 && !host_has_answered(host) ? 1 : usual;
+    return (refuses || response->no_proxy) && usual > 1 && !host_has_answered(host) ? 1 : usual;
 }
 
 void host_is_silent(fetcher *fetcher, host *host, const char *reason, const char *error, bool is_offline)

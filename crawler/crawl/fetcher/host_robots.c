@@ -213,10 +213,11 @@ static void park_unreachable(fetcher *fetcher, host *host, int64_t not_before, c
     host_park(fetcher, host, not_before, why);
 }
 
-/* True if the request has not left this machine, or its network: that says nothing about the host. */
+/* True if the request has not left this machine, its network, or its proxy: that says nothing about the host. */
 static bool is_offline(const fetch_response *response)
 {
-    return response->failure == FETCH_CONNECT && (response->os_error == ENETUNREACH || response->os_error == ENETDOWN);
+    return response->no_proxy || (response->failure == FETCH_CONNECT &&
+                                  (response->os_error == ENETUNREACH || response->os_error == ENETDOWN));
 }
 
 /* The file cannot be reached: tries again later, and at last gives up. */

@@ -44,8 +44,9 @@ static void set_address(fetcher *fetcher, host *host, const fetch_address *addre
         return;
     if (host->queue)
         polite_remove(fetcher->politeness, host->queue);
-    host->queue = polite_add(fetcher->politeness, key_of(fetcher, host->name.ptr, host->name.len),
-                             key_of(fetcher, address->bytes, address->length), host);
+    uint64_t name = key_of(fetcher, host->name.ptr, host->name.len);
+    host->queue = polite_add(fetcher->politeness, name,
+                             address->length ? key_of(fetcher, address->bytes, address->length) : name, host);
     if (!host->queue) {
         crawl_no_memory(fetcher->crawl);
         return;
