@@ -336,6 +336,7 @@ void crawl_close(crawl *crawl)
     if (!crawl)
         return;
     fetch_close(crawl->downloader);
+    cookie_jar_close(crawl->jar);
     resume_close(crawl);
     scope_close(crawl->scope);
     seeds_free(crawl);

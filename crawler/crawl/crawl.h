@@ -81,6 +81,7 @@ typedef struct crawl_options {
     const char *const *headers; /* "Name: value", for the seeds' origins only */
     size_t header_count;
     const char *ca_file;
+    bool cookies;          /* keep them, in the state */
     const char *proxy;     /* as in fetch_options; NULL: none */
     const fetch_net *nets; /* allowed besides public addresses */
     size_t net_count;

@@ -25,6 +25,7 @@
 #include "crawler/crawl/message_queue.h"
 #include "crawler/crawl/jsonl_output.h"
 #include "crawler/crawl/consistency.h"
+#include "crawler/crawl/fetcher/cookie_jar.h"
 #include "crawler/fetch/fetch.h"
 #include "crawler/frontier/frontier.h"
 #include "crawler/harvest/harvest.h"
@@ -71,6 +72,7 @@ typedef struct fetch_job {
     unsigned failures;             /* requests that failed and were repeated */
     unsigned overloads;            /* answers of 429 or 503 */
     bool by_get;                   /* outside of the scope: HEAD was not enough */
+    cookie_change *cookies;        /* that its responses have changed */
     int64_t due;                   /* when it can be tried again */
     LIST_ENTRY(fetch_job) running; /* in the list of running requests */
     /* what became of it */
@@ -184,6 +186,8 @@ struct crawl {
     int lock;              /* the folder, locked; -1: not yet */
     bool ends;             /* the next commit is the last one of this run */
     uint64_t found_until;  /* the last row when the crawl was opened: older blocks may have finished URLs */
+
+    cookie_jar *jar; /* with `cookies`; the fetcher's */
 
     /* The threads. */
     downloader *downloader;

@@ -30,6 +30,7 @@ void fetch_job_free(fetch_job *job)
     if (job->harvested)
         harvest_free(&job->harvest);
     free(job->known);
+    cookie_changes_free(job->cookies);
     free(job);
 }
 

@@ -61,6 +61,13 @@ static const char *const texts[DB_STATEMENTS] = {
     [DB_REASONS] = "SELECT reason, count(*) FROM outcomes WHERE reason IS NOT NULL AND " DB_THIS_VISIT
                    " GROUP BY reason ORDER BY reason",
     [DB_SKIPPED] = "SELECT reason, links FROM skipped ORDER BY reason",
+    [DB_COOKIE] = "INSERT INTO cookies (domain, path, name, host_only, value, expires, secure, created, changed)"
+                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (domain, path, name, host_only) DO UPDATE"
+                  " SET value = excluded.value, expires = excluded.expires, secure = excluded.secure,"
+                  " created = excluded.created, changed = excluded.changed WHERE excluded.changed > changed",
+    [DB_COOKIES] = "SELECT domain, path, name, host_only, value, expires, secure, created, changed FROM cookies"
+                   " ORDER BY changed DESC",
+    [DB_COOKIES_EXPIRE] = "DELETE FROM cookies WHERE expires BETWEEN 0 AND ?1",
     [DB_VISIT_READ] =
         "SELECT visit, first, began, comparable FROM epochs WHERE ?1 = 0 OR visit = ?1 ORDER BY visit DESC LIMIT 1",
     [DB_VISIT_BEGIN] = "INSERT INTO epochs (visit, first, began, comparable, seconds_ms, expected_lost, fp_meaning)"

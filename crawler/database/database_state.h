@@ -59,6 +59,9 @@ enum db_statement {
     DB_SCHEDULE_DUE,
     DB_SCHEDULE_RELEASE,
     DB_SCHEDULE_COUNT,
+    DB_COOKIE,
+    DB_COOKIES,
+    DB_COOKIES_EXPIRE,
     DB_STATEMENTS
 };
 

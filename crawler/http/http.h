@@ -1,5 +1,5 @@
 /*
- * Reads HTTP responses: header fields, dates, X-Robots-Tag, and packed bodies. Pure functions of bytes, in linear time
+ * Reads HTTP responses: header fields, dates, cookies, X-Robots-Tag, and packed bodies. Pure functions of bytes, in linear time
  * for every input.
  *
  * A head is the status line and the header fields of a response as they came, ended by an empty line or not.
@@ -43,6 +43,25 @@ int64_t http_retry_after(vidi_str value, int64_t date);
 
 /* Milliseconds since 1970 of a date in one of HTTP's three formats; 0 if before 1970, negative if it is not a date. */
 int64_t http_date(vidi_str text);
+
+/* The same of a date in Set-Cookie, whose parts may come in any order (RFC 6265, section 5.1.1). */
+int64_t http_cookie_date(vidi_str text);
+
+/* What a field Set-Cookie says; the texts point into it. */
+typedef struct http_cookie {
+    vidi_str name, value;
+    vidi_str domain; /* without a dot before it, in upper or lower case; empty: none */
+    vidi_str path;   /* begins with '/'; empty: none */
+    int64_t expires; /* milliseconds since 1970; negative: with the session */
+    bool secure;
+} http_cookie;
+
+/* Reads a field Set-Cookie that came at `date`. False if it sets nothing. */
+bool http_read_cookie(vidi_str field, int64_t date, http_cookie *cookie);
+/* The path of a cookie that has none, from the URL's. */
+vidi_str http_cookie_path(vidi_str path);
+/* True if a cookie with the first path is sent with requests for the second. */
+bool http_cookie_path_has(vidi_str cookie, vidi_str path);
 
 /* A link in a field Link; its parts point into the value. */
 typedef struct http_link {

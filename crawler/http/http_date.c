@@ -112,15 +112,86 @@ static int64_t days_since_1970(const moment *at)
     return 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + at->day - 1 - 719468;
 }
 
+static int64_t date_of(const moment *at)
+{
+    if (!exists(at))
+        return -1;
+    if (at->year < 1970)
+        return 0;
+    return 1000 * (days_since_1970(at) * SECONDS_A_DAY + at->hour * 3600 + at->minute * 60 + at->second);
+}
+
 int64_t http_date(vidi_str text)
 {
     moment at;
 
-    if (!read_moment(text, &at) || !exists(&at))
-        return -1;
-    if (at.year < 1970)
-        return 0;
-    return 1000 * (days_since_1970(&at) * SECONDS_A_DAY + at.hour * 3600 + at.minute * 60 + at.second);
+    return read_moment(text, &at) ? date_of(&at) : -1;
+}
+
+/* ---- dates in cookies ---- */
+
+static bool separates(char c)
+{
+    return c == '\t' || (c >= 0x20 && c <= 0x2F) || (c >= 0x3B && c <= 0x40) || (c >= 0x5B && c <= 0x60) ||
+           (c >= 0x7B && c <= 0x7E);
+}
+
+/* Takes a number of `least` to `most` digits off the text; no further digit follows. */
+static bool take_number(vidi_str *text, size_t least, size_t most, int *number)
+{
+    size_t n = 0;
+
+    while (n < text->len && ascii_is_digit(text->ptr[n]))
+        n++;
+    if (n < least || !read_number((vidi_str){text->ptr, n}, most, number))
+        return false;
+    *text = (vidi_str){text->ptr + n, text->len - n};
+    return true;
+}
+
+static bool take_colon(vidi_str *text)
+{
+    if (text->len == 0 || text->ptr[0] != ':')
+        return false;
+    *text = (vidi_str){text->ptr + 1, text->len - 1};
+    return true;
+}
+
+/* Whatever may follow the digits. */
+static bool read_cookie_time(vidi_str word, moment *at)
+{
+    return take_number(&word, 1, 2, &at->hour) && take_colon(&word) && take_number(&word, 1, 2, &at->minute) &&
+           take_colon(&word) && take_number(&word, 1, 2, &at->second);
+}
+
+/* Each word is the first of these that it can be and that has not been found. */
+static void read_cookie_word(vidi_str word, moment *at)
+{
+    moment time = *at;
+    vidi_str rest = word;
+    int number;
+
+    if (at->hour < 0 && read_cookie_time(word, &time))
+        *at = time;
+    else if (at->day < 0 && take_number(&rest, 1, 2, &number))
+        at->day = number;
+    else if (at->month < 0 && read_month(word, &number))
+        at->month = number;
+    else if (at->year < 0 && take_number(&rest, 2, 4, &number))
+        at->year = number + (number < 70 ? 2000 : number < 100 ? 1900 : 0);
+}
+
+int64_t http_cookie_date(vidi_str text)
+{
+    moment at = {-1, -1, -1, -1, -1, -1};
+
+    for (size_t i = 0, from = 0; i <= text.len; i++)
+        if (i == text.len || separates(text.ptr[i])) {
+            if (i > from)
+                read_cookie_word((vidi_str){text.ptr + from, i - from}, &at);
+            from = i + 1;
+        }
+    return at.hour >= 0 && at.day >= 0 && at.month > 0 && at.year >= 1601 ? date_of(&at) : -1;
 }
 
 static int64_t clipped(int64_t ms)

@@ -123,6 +123,12 @@ static const cli_option options_table[] = {
      "archive and everywhere else. So is a user:password@ in a seed, which is sent as Authorization.",
      0},
     {"ca-file", 0, CLI_TEXT, FIELD(ca_file), "FILE", "Trust the certificates in this file [the system's]", NULL, 0},
+    {"cookies", 0, CLI_FLAG, FIELD(cookies), NULL, "Keep cookies, and send them back to where they belong",
+     "They are in the state, also from one run to the next, as RFC 6265 says: each for its host, and for others below "
+     "its "
+     "domain if that is not a public suffix (needs libpsl). Their values are masked in the archive. robots.txt is "
+     "requested without cookies.",
+     0},
     {"proxy", 0, CLI_TEXT, FIELD(proxy), "URL", "Send all requests through this proxy",
      "Such as http://proxy.example:3128, or with https, socks5h or socks5 before the name; user:password@ is masked "
      "everywhere. The proxy looks up names (except with socks5), so their addresses cannot be checked, and politeness "

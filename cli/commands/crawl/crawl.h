@@ -38,7 +38,7 @@ typedef struct cli_crawl_options {
     double max_time, connect_timeout, silence_timeout, total_timeout; /* seconds; 0: not given */
     double delay;                                                     /* negative: not given */
     bool rewrite;                                                     /* of extract */
-    bool ignore_robots;
+    bool ignore_robots, cookies;
     bool resources, check, json, revisit, continuous, rebuild_seen, no_store, no_sitemaps, quiet, progress;
     bool fragments, internal; /* of --check */
 } cli_crawl_options;

@@ -46,7 +46,7 @@ static bool has_control(const char *text)
     return false;
 }
 
-static int check_header(const char *header)
+static int check_header(const char *header, bool has_jar)
 {
     const char *colon = strchr(header, ':');
     size_t length = colon ? (size_t)(colon - header) : 0;
@@ -62,6 +62,8 @@ static int check_header(const char *header)
         return cli_error("--header has no name before its colon");
     if (colon[1 + strspn(colon + 1, " \t")] == 0)
         return cli_error("--header '%.*s' has no value", (int)length, header);
+    if (has_jar && length == 6 && strncasecmp(header, "cookie", length) == 0)
+        return cli_error("--header 'Cookie' and --cookies exclude each other");
     if (is_ours(header, length))
         return cli_error("--header '%.*s' is set by the crawl itself%s", (int)length, header,
                          strncasecmp(header, "user-agent", length) == 0 ? "; --user-agent sets it" : "");
@@ -226,7 +228,7 @@ int cli_crawl_network_read(cli_crawl_network *network, const cli_crawl_options *
     int status = CLI_OK;
 
     for (size_t i = 0; i < options->headers.count && status == CLI_OK; i++)
-        status = check_header(options->headers.list[i]);
+        status = check_header(options->headers.list[i], options->cookies);
     for (size_t i = 0; i < options->allow_net.count && status == CLI_OK; i++)
         status = add_nets(network, options->allow_net.list[i]);
     for (size_t i = 0; i < options->resolve.count && status == CLI_OK; i++)

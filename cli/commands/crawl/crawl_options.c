@@ -89,6 +89,7 @@ static void read_rest(crawl_options *into, const cli_crawl_options *options)
     into->header_count = options->headers.count;
     into->ca_file = options->ca_file;
     into->proxy = options->proxy;
+    into->cookies = options->cookies;
     into->connections = (unsigned)options->connections;
     into->threads = (unsigned)options->threads;
     into->output = options->jsonl;

@@ -96,6 +96,23 @@ static size_t conditions(const fetcher *fetcher, const fetch_job *asks, char tex
     return count;
 }
 
+/* The host's headers have a place for this one. robots.txt is for everybody, and is asked for without cookies. */
+static bool add_cookies(fetcher *fetcher, host *host, const fetch_job *asks, fetch_request *request)
+{
+    crawl *c = fetcher->crawl;
+
+    fetcher->cookies.len = 0;
+    if (!c->jar || asks->robots_for)
+        return true;
+    if (cookie_jar_line(c->jar, asks->url.url, crawl_date(c), &fetcher->cookies) != VIDI_OK) {
+        crawl_no_memory(c);
+        return false;
+    }
+    if (fetcher->cookies.len)
+        host->headers[request->header_count++] = fetcher->cookies.ptr;
+    return true;
+}
+
 static bool start(fetcher *fetcher, host *host, fetch_job *asks)
 {
     char text[2][CONDITION];
@@ -110,6 +127,11 @@ static bool start(fetcher *fetcher, host *host, fetch_job *asks)
                              .may_cut = asks->robots_for || outside,
                              .is_fresh = asks->failures > 0};
 
+    if (!add_cookies(fetcher, host, asks, &request)) {
+        polite_return(fetcher->politeness, host->queue);
+        fetch_job_free(asks);
+        return false;
+    }
     request.extra = lines;
     request.extra_count = conditions(fetcher, asks, text, lines);
     if (asks->robots_for)
@@ -303,6 +325,7 @@ static void free_all(fetcher *fetcher)
     id_map_free(&fetcher->hosts);
     messages_free(&fetcher->to_storage);
     messages_free(&fetcher->to_parsers);
+    bytes_free(&fetcher->cookies);
 }
 
 void fetcher_run(crawl *c)

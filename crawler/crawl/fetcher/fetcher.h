@@ -79,6 +79,7 @@ typedef struct fetcher {
     int64_t next_due;                  /* when something is tried again; INT64_MAX: never */
     int64_t now;                       /* of this round */
     messages to_parsers, to_storage;
+    bytes cookies; /* the header of a request */
 } fetcher;
 
 /* ---- host_queue.c ---- */

@@ -204,7 +204,10 @@ static bool try_by_get(fetch_job *page, const fetch_response *response)
 static void page_arrived(fetcher *fetcher, host *host, fetch_job *page, fetch_response *response)
 {
     bool overload = response->failure == FETCH_FINE && (response->status == 429 || response->status == 503);
+    crawl *c = fetcher->crawl;
 
+    if (c->jar && cookie_jar_take(c->jar, page->url.url, crawl_date(c), &response->head, &page->cookies) != VIDI_OK)
+        crawl_no_memory(c);
     if (response->status != 0)
         host->failures = 0;
     if (overload ? overloaded(fetcher, host, page, response) : try_by_get(page, response)) {

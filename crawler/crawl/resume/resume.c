@@ -317,6 +317,26 @@ static int begin_run(crawl *crawl, bool begins, const unsigned char *secret, cha
     return add_again(crawl, last, why);
 }
 
+static int open_cookies(crawl *crawl, char *why)
+{
+    int error = cookie_jar_open(&crawl->jar);
+
+    if (error)
+        return error;
+    error = db_begin(crawl->db);
+    if (error == VIDI_OK)
+        error = db_cookies_open(crawl->db, crawl_date(crawl));
+    if (error == VIDI_OK)
+        error = db_commit(crawl->db);
+    if (error == VIDI_OK)
+        error = db_cookies_read(crawl->db, cookie_jar_load, crawl->jar);
+    if (error) {
+        crawl_explain_db(crawl, error, why);
+        db_rollback(crawl->db);
+    }
+    return error;
+}
+
 static int open_parts(crawl *crawl, const char *seen, char *why)
 {
     unsigned char secret[VIDI_KEY_BYTES];
@@ -343,6 +363,8 @@ static int open_parts(crawl *crawl, const char *seen, char *why)
         error = open_archive(crawl, why);
     if (error == VIDI_OK)
         error = open_output(crawl, why);
+    if (error == VIDI_OK && crawl->options.cookies)
+        error = open_cookies(crawl, why);
     if (error == VIDI_OK)
         error = visit_rotate_if_due(crawl, &begins, why);
     return error ? error : begin_run(crawl, begins, secret, why);

@@ -214,6 +214,8 @@ static int write_outcomes(storage *storage, counters *counts)
         const fetch_job *page = (fetch_job *)one;
         db_outcome row = outcome_of(page, name);
         error = write_outcome(storage, &page->url, &row, counts);
+        for (const cookie_change *set = page->cookies; set && error == VIDI_OK; set = set->next)
+            error = db_cookie_write(storage->crawl->db, &set->row);
     }
     return error;
 }
