@@ -74,6 +74,14 @@ const cli_command *cli_command_find(const char *name);
 /* The name of the command that the user may have meant, or NULL if no name is similar. */
 const char *cli_command_nearest(const char *name);
 
+/* Passes on any status but CLI_OK. */
+#define CLI_TRY(call)                                                                                                  \
+    do {                                                                                                               \
+        int cli_status_of_call = (call);                                                                               \
+        if (cli_status_of_call != CLI_OK)                                                                              \
+            return cli_status_of_call;                                                                                 \
+    } while (0)
+
 /*
  * Prints "vidi: …" on stderr, as one line and with one write. Bytes that a terminal would act on become '?'. Returns
  * CLI_ERROR, so that callers can write `return cli_error(…)`.
@@ -98,6 +106,9 @@ int cli_color_on(int fd, const char *when, bool *on);
 
 /* Prints the message of the library's last failure, which returned `error`. CLI_ERROR. */
 int cli_library_error(int error);
+
+/* CLI_OK, or the same for a negative code. */
+int cli_library_status(int error);
 
 /* Prints the help of a command, short or full. Returns the exit status. */
 int cli_help_print(const cli_command *command, bool full);

@@ -118,8 +118,7 @@ static int make_urls(pool *pool, uint64_t n)
         end = put_text(end, "/page-");
         end = put_number(end, i);
         end = put_text(end, mixed & 8 ? ".html" : "?from=index&order=asc");
-        if (pool_add(pool, url, (size_t)(end - url)) != CLI_OK)
-            return CLI_ERROR;
+        CLI_TRY(pool_add(pool, url, (size_t)(end - url)));
     }
     return CLI_OK;
 }
@@ -129,8 +128,7 @@ static int take_lines(void *context, const cli_block *block)
     pool *pool = context;
 
     for (size_t i = 0; i < block->count && pool->count < pool->most; i++)
-        if (pool_add(pool, block->lines[i].ptr, block->lines[i].len) != CLI_OK)
-            return CLI_ERROR;
+        CLI_TRY(pool_add(pool, block->lines[i].ptr, block->lines[i].len));
     return pool->count < pool->most ? CLI_OK : CLI_GO_ON; /* the latter ends the reading */
 }
 
@@ -196,7 +194,7 @@ static int count_affordable(const char *kind, const pool *pool, uint64_t *urls)
     vidi_set *set;
     result first;
     int error = fill(kind, pool, pool->count < TRY_URLS ? pool->count : TRY_URLS, TRY_SECONDS, &set, &first);
-    int status = error < 0 ? cli_library_error(error) : CLI_OK;
+    int status = cli_library_status(error);
 
     vidi_close(set);
     double share = first.add_seconds > 0 ? ADD_SECONDS / first.add_seconds : 1;
@@ -211,14 +209,13 @@ static int measure(const char *kind, const pool *pool, result *result)
     vidi_set *set;
     uint64_t urls;
 
-    if (count_affordable(kind, pool, &urls) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(count_affordable(kind, pool, &urls));
     int error = fill(kind, pool, urls, MOST_SECONDS, &set, result);
     if (error == VIDI_OK)
         error = ask_all(set, pool, result);
     if (error == VIDI_OK)
         error = vidi_stat(set, &result->stats);
-    int status = error < 0 ? cli_library_error(error) : CLI_OK;
+    int status = cli_library_status(error);
     vidi_close(set);
     return status;
 }
@@ -231,8 +228,7 @@ static int measure_kinds(const bench_options *options, const pool *pool, result 
     if (options->kind)
         return measure(options->kind, pool, &results[(*n)++]);
     for (size_t i = 0; *n < KINDS && vidi_kind(i, &info) == VIDI_OK; i++)
-        if (measure(info.name, pool, &results[(*n)++]) != CLI_OK)
-            return CLI_ERROR;
+        CLI_TRY(measure(info.name, pool, &results[(*n)++]));
     return CLI_OK;
 }
 

@@ -178,11 +178,10 @@ static int make_canon(canon *job)
 {
     char *tracking;
 
-    if (cli_tracking_read(job->options->tracking, &tracking) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_tracking_read(job->options->tracking, &tracking));
     int error = vidi_canon_create(&job->form, job->options->canon, tracking, NULL);
     free(tracking);
-    return error < 0 ? cli_library_error(error) : CLI_OK;
+    return cli_library_status(error);
 }
 
 static int read_options(canon *job)
@@ -191,10 +190,8 @@ static int read_options(canon *job)
 
     if (options->explain && options->json)
         return cli_error("--explain and --json exclude each other");
-    if (cli_invalid_parse(options->invalid, &job->invalid) != CLI_OK)
-        return CLI_ERROR;
-    if (cli_base_check(options->base) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_invalid_parse(options->invalid, &job->invalid));
+    CLI_TRY(cli_base_check(options->base));
     if (options->base)
         job->base = (vidi_str){options->base, strlen(options->base)};
     return make_canon(job);

@@ -97,8 +97,7 @@ static int read_options(cli_job *job, const dedup_options *options)
     if (cli_color_set(options->color) != CLI_OK || cli_invalid_parse(options->set.invalid, &invalid) != CLI_OK ||
         cli_extract_init(&job->extract, &options->extract, invalid) != CLI_OK)
         return CLI_ERROR;
-    if (cli_print_parse(options->print, &job->printer.what) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_print_parse(options->print, &job->printer.what));
     if (job->printer.what == CLI_PRINT_VERDICT && (options->seen || options->set.counts))
         return cli_error("--print verdict answers every line, so leave out %s", options->seen ? "--seen" : "--count");
     if (options->quiet)

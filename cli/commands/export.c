@@ -146,10 +146,8 @@ static int run(void *values, cli_words words)
     exported what = {.path = words.list[0], .redis = options->redis};
     cli_opening opening = {.flags = VIDI_READ_ONLY | VIDI_NO_MAP,
                            .damage = options->accepts ? CLI_DAMAGE_WARNS : CLI_DAMAGE_FAILS};
-    int status = cli_state_open(&what.set, what.path, &opening);
-    if (status != CLI_OK)
-        return status;
-    status = write_file(&what, name);
+    CLI_TRY(cli_state_open(&what.set, what.path, &opening));
+    int status = write_file(&what, name);
     vidi_close(what.set);
     return status;
 }

@@ -19,10 +19,7 @@ typedef struct has_options {
 static int report_run(const cli_job *job, const has_options *options)
 {
     cli_report report;
-    int status = cli_job_report(job, &report);
-
-    if (status != CLI_OK)
-        return status;
+    CLI_TRY(cli_job_report(job, &report));
     return options->json || options->stats ? cli_report_print(&report, options->json) : CLI_OK;
 }
 
@@ -50,8 +47,8 @@ static int read_options(cli_job *job, const has_options *options)
 
 static int has_run(cli_job *job, const has_options *options, cli_words words)
 {
-    if (read_options(job, options) != CLI_OK || cli_state_ask(&job->set, words.list[0], options->invalid) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(read_options(job, options));
+    CLI_TRY(cli_state_ask(&job->set, words.list[0], options->invalid));
     job->printer.form = vidi_canon_of(job->set);
     int status = cli_job_run(job, (cli_words){words.list + 1, words.count - 1});
     if (status == CLI_OK)

@@ -16,8 +16,7 @@ static int print(const vidi_set *set, const char *path)
     vidi_stats stats;
     cli_number urls, bytes;
 
-    if (cli_state_stat(set, path, &stats) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_state_stat(set, path, &stats));
     return cli_print_result("%s: %s in a snapshot of %s\n", path, cli_human_urls(&urls, stats.count),
                             cli_human_bytes(&bytes, stats.snapshot_bytes));
 }
@@ -102,8 +101,7 @@ static int run(void *values, cli_words words)
     const import_options *options = values;
     vidi_set *set;
 
-    if (check_absent(words.list[0]) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(check_absent(words.list[0]));
     const char *path = words.list[0], *name = words.count > 1 ? words.list[1] : "-";
     int status =
         options->new_key ? import_with_new_key(&set, name, path) : cli_state_read(&set, name, path, NULL, NULL);

@@ -148,8 +148,7 @@ static int print_file(links *job, const char *path)
     size_t len;
 
     job->file = strcmp(path, "-") == 0 ? "standard input" : path;
-    if (cli_input_read_whole(path, PAGE_MAX, false, &bytes, &len) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_input_read_whole(path, PAGE_MAX, false, &bytes, &len));
     int status = print_page(job, (vidi_str){bytes, len});
     free(bytes);
     return status;

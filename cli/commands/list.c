@@ -59,8 +59,7 @@ static int list_set(listing *list, const vidi_set *set, const char *path)
 {
     vidi_stats stats;
 
-    if (cli_state_stat(set, path, &stats) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_state_stat(set, path, &stats));
     if (!(stats.can & VIDI_CAN_ITERATE))
         return cli_state_cannot(path, &stats, VIDI_CAN_ITERATE, "list what it holds");
     int result = vidi_iterate(set, put_entry, list);

@@ -56,8 +56,7 @@ static int open_all(merging *job)
 {
     cli_opening opening = {.flags = VIDI_READ_ONLY, .damage = job->write.accepts ? CLI_DAMAGE_WARNS : CLI_DAMAGE_FAILS};
     for (size_t i = 0; i < job->from.count && !job->sets[i]; i++) {
-        if (cli_state_open(&job->sets[i], job->from.list[i], &opening) != CLI_OK)
-            return CLI_ERROR;
+        CLI_TRY(cli_state_open(&job->sets[i], job->from.list[i], &opening));
         int error = vidi_verify(job->sets[i]);
         if (error < 0)
             return cli_state_error(job->from.list[i], error);
@@ -284,8 +283,7 @@ static int print(const merging *job)
     vidi_stats stats;
     cli_number urls;
 
-    if (cli_state_stat(job->into, job->path, &stats) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_state_stat(job->into, job->path, &stats));
     return cli_print_result("%s: %s after merging %zu %s\n", job->path, cli_human_urls(&urls, stats.count),
                             job->from.count, job->from.count == 1 ? "set" : "sets");
 }

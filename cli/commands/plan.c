@@ -50,9 +50,7 @@ static int ask(const plan_options *options, plan_answer *answer)
     answer->assumed = !(want->error > 0) && options->lost < 0 && !(want->urls && want->memory) &&
                       !(want->k && want->multiplier > 0) && !want->params;
     answer->n = PLANS;
-    int error = vidi_plan(want, answer->plans, &answer->n);
-    if (error < 0)
-        return cli_library_error(error);
+    CLI_TRY(cli_library_status(vidi_plan(want, answer->plans, &answer->n)));
     answer->chosen = cli_plan_choice(want, answer->plans, answer->n);
     return CLI_OK;
 }
@@ -171,12 +169,10 @@ static int plan_run(const plan_options *options)
     cli_out out;
     bool color;
 
-    if (cli_color_on(STDOUT_FILENO, options->color, &color) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_color_on(STDOUT_FILENO, options->color, &color));
     if (options->plot && (options->no_plot || options->json))
         return cli_error("--plot and --%s exclude each other", options->json ? "json" : "no-plot");
-    if (ask(options, &answer) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(ask(options, &answer));
 
     int status = CLI_OK;
     cli_out_init(&out, STDOUT_FILENO);

@@ -23,8 +23,7 @@ static int check_kind(const vidi_set *set, const char *path)
 {
     vidi_stats stats;
 
-    if (cli_state_stat(set, path, &stats) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_state_stat(set, path, &stats));
     return stats.can & VIDI_CAN_DELETE ? CLI_OK : cli_state_cannot(path, &stats, VIDI_CAN_DELETE, "remove URLs");
 }
 

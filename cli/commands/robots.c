@@ -127,15 +127,12 @@ static void print_file(job *j)
 
 static int answer_for(job *j, vidi_str file, const char *name, cli_words urls)
 {
-    int status = parse(j, file);
-
-    if (status != CLI_OK)
-        return status;
+    CLI_TRY(parse(j, file));
     if (j->counts.cut)
         cli_warning("%s: only the first %d bytes were read", name, ROBOTS_LIMIT);
     if (j->options->json)
         print_file(j);
-    status = answer_all(j, urls);
+    int status = answer_all(j, urls);
     if (j->options->json) {
         json_close(&j->json, ']');
         json_close(&j->json, '}');
@@ -155,8 +152,8 @@ static int load(const char *path, char *bytes, size_t *n)
     size_t got = 1;
 
     *n = 0;
-    if (cli_input_check(path, &size) != CLI_OK || cli_input_open(&in, path) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_input_check(path, &size));
+    CLI_TRY(cli_input_open(&in, path));
     cli_input_raw(&in);
     int status = CLI_OK;
     for (; status == CLI_OK && got > 0 && *n <= ROBOTS_LIMIT; *n += got)
@@ -191,8 +188,7 @@ static int robots_run(const asked *options, cli_words words)
     job j = {.options = options, .json = cli_json_to(&j.out)};
     size_t n;
 
-    if (check_usage(options, words) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(check_usage(options, words));
     char *bytes = malloc(FILE_ROOM);
     if (!bytes)
         return cli_error("out of memory");

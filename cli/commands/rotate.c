@@ -24,8 +24,7 @@ static int print(const vidi_set *set, const char *path, const char *old_kind)
     vidi_epoch_stats past = {.size = sizeof past};
     cli_number urls, lost, size;
 
-    if (cli_state_stat(set, path, &stats) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_state_stat(set, path, &stats));
     int error = vidi_epoch_stat(set, stats.past_epochs - 1, &past);
     if (error < 0)
         return cli_state_error(path, error);
@@ -42,8 +41,7 @@ static int rotate(vidi_set *set, const char *path, const rotate_options *options
     vidi_options next = VIDI_OPTIONS_INIT;
     vidi_stats before;
 
-    if (cli_state_stat(set, path, &before) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_state_stat(set, path, &before));
     next.kind = options->kind;
     next.params = options->params;
     if (options->kind && !options->params && strcmp(options->kind, before.kind) != 0)

@@ -125,8 +125,7 @@ static int read_file(job *j, const char *path)
     cli_input in;
 
     j->file = path;
-    if (cli_input_open(&in, path) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_input_open(&in, path));
     cli_input_raw(&in);
     int status = sitemap_open(&reader, &wanted) == VIDI_OK ? CLI_OK : cli_error("out of memory");
     if (status == CLI_OK) {
@@ -156,8 +155,8 @@ static int sitemap_run(const asked *options, cli_words files)
     job j = {.options = options};
     uint64_t size;
 
-    if (cli_base_check(options->base) != CLI_OK || cli_input_check_all(&files, &size) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_base_check(options->base));
+    CLI_TRY(cli_input_check_all(&files, &size));
     if (options->quiet)
         cli_warnings_off();
     cli_out_init(&j.out, STDOUT_FILENO);

@@ -20,13 +20,11 @@ static int snapshot(vidi_set *set, const char *path)
 {
     vidi_stats before, after;
 
-    if (cli_state_stat(set, path, &before) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_state_stat(set, path, &before));
     int error = vidi_snapshot(set);
     if (error < 0)
         return cli_state_error(path, error);
-    if (cli_state_stat(set, path, &after) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_state_stat(set, path, &after));
     return print(path, &before, &after);
 }
 

@@ -318,9 +318,7 @@ int cli_job_report(const cli_job *job, cli_report *report)
     *report = (cli_report){.read = job->read, .fresh = job->fresh, .seen = job->seen, .bytes = job->reader.bytes};
     report->set.size = sizeof report->set;
     report->seconds = (double)(clock_now() - job->started) / 1e9;
-    int error = vidi_stat(job->set, &report->set);
-    if (error < 0)
-        return cli_library_error(error);
+    CLI_TRY(cli_library_status(vidi_stat(job->set, &report->set)));
     report->invalid = job->invalid;
     if (job->action == CLI_ADD)
         report->invalid += report->set.answered_invalid - job->before.answered_invalid;
@@ -395,13 +393,9 @@ static int begin(cli_job *job, cli_words files)
 {
     job->started = clock_now();
     job->before.size = sizeof job->before;
-    int error = vidi_stat(job->set, &job->before);
-    if (error < 0)
-        return cli_library_error(error);
-    if (cli_reader_init(&job->reader, files, job->printer.end) != CLI_OK)
-        return CLI_ERROR;
-    if (begin_output(job) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_library_status(vidi_stat(job->set, &job->before)));
+    CLI_TRY(cli_reader_init(&job->reader, files, job->printer.end));
+    CLI_TRY(begin_output(job));
     job->reader.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     job->reader.context = job;
     job->reader.limit = job->limit;
@@ -448,12 +442,9 @@ static int finish(cli_job *job, int status, bool failed)
 int cli_job_run(cli_job *job, cli_words files)
 {
     bool put_failed;
-    int status = begin(job, files);
-
-    if (status != CLI_OK)
-        return status;
+    CLI_TRY(begin(job, files));
     cli_watch_begin(&job->watch);
-    status = work_all(job, &put_failed);
+    int status = work_all(job, &put_failed);
     status = finish(job, status, put_failed);
     cli_watch_end(&job->watch);
     cli_live_end(&job->live);

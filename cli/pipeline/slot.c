@@ -61,8 +61,7 @@ static int take_urls(cli_job *job, cli_slot *slot)
         return cli_error("out of memory");
     slot->urls = slot->taken;
     uint64_t before = cli_lacking_sum(&extract->lacking);
-    if (cli_extract_urls(extract, slot->block.lines, &slot->block.count, slot->taken, &slot->unquoted, &lack) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_extract_urls(extract, slot->block.lines, &slot->block.count, slot->taken, &slot->unquoted, &lack));
     slot->gaps = extract->invalid == VIDI_DROP_INVALID && cli_lacking_sum(&extract->lacking) > before;
     slot->lookups = slot->block.count - (lack != CLI_LACKS_NOTHING);
     if (lack == CLI_LACKS_NOTHING)
@@ -73,10 +72,8 @@ static int take_urls(cli_job *job, cli_slot *slot)
 
 int cli_slot_fill(cli_job *job, cli_slot *slot)
 {
-    int status = slot_ready(slot);
-    if (status != CLI_OK)
-        return status;
-    status = cli_reader_fill(&job->reader, &slot->block);
+    CLI_TRY(slot_ready(slot));
+    int status = cli_reader_fill(&job->reader, &slot->block);
     int taken = take_urls(job, slot);
 
     if (taken != CLI_OK)
@@ -91,8 +88,7 @@ int cli_slot_header(void *context, const char *file, vidi_str line)
     cli_printer *printer = &job->printer;
     size_t length = (size_t)(cli_line_end(line) - line.ptr);
 
-    if (cli_extract_header(&job->extract, file, line) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_extract_header(&job->extract, file, line));
     if (printer->header) {
         bool same = line.len == job->header_text && memcmp(printer->header, line.ptr, line.len) == 0;
         if (!same && !job->headers_differ)
@@ -301,8 +297,7 @@ static int expect(cli_job *job, double urls)
     double limit = (double)job->before.memory_limit / HINT_BYTES;
 
     urls = urls < limit ? urls : limit;
-    int error = vidi_expect(job->set, urls > 0 ? (uint64_t)urls : 0);
-    return error < 0 ? cli_library_error(error) : CLI_OK;
+    return cli_library_status(vidi_expect(job->set, urls > 0 ? (uint64_t)urls : 0));
 }
 
 /*
@@ -356,8 +351,7 @@ static int prepare_marks(cli_job *job, cli_slot *slot)
         slot->marks = malloc(CLI_BLOCK_LINES * sizeof *slot->marks);
     if (!slot->marks)
         return cli_error("out of memory");
-    int error = vidi_mark(job->set, &slot->mark);
-    return error < 0 ? cli_library_error(error) : CLI_OK;
+    return cli_library_status(vidi_mark(job->set, &slot->mark));
 }
 int cli_slot_ask(cli_job *job, cli_slot *slot)
 {

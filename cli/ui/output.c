@@ -226,6 +226,11 @@ int cli_library_error(int error)
     return cli_error("%s", message && *message ? message : vidi_strerror(error));
 }
 
+int cli_library_status(int error)
+{
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
 /* ---- numbers for people ---- */
 
 const char *cli_human_count(cli_number *number, uint64_t value)

@@ -118,8 +118,7 @@ static int print_urls(lab_options *options)
 {
     char url[LAB_URL_ROOM + 1];
     cli_out out;
-    if (lab_options_begin(options) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(lab_options_begin(options));
     lab_settings settings = {.seed = options->seed, .corpus = options->corpus};
     int error = options->corpus ? lab_corpus_suffices(options->corpus, options->urls, 2 * options->urls) : 0;
     if (error < 0)
@@ -199,8 +198,7 @@ static int take_files(lab_options *options, cli_words *words)
 {
     cli_words *files = options->stream_files.count ? &options->stream_files : &options->files;
     size_t before = words->count;
-    if (take_files_for(files, words) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(take_files_for(files, words));
     if (words->count < before && options->files.count && options->stream_files.count)
         return cli_error("is '%s' for --corpus or for --streams? Give the option before each file",
                          files->list[files->count - 1]);
@@ -244,8 +242,8 @@ static int measure_cell(lab_options *options, cli_words words)
     char text[160];
     if (words.count > 0)
         return cli_error("'vidi lab cell' takes options, not '%s'", words.list[0]);
-    if (check_forms(options) != CLI_OK || check_kind(options) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(check_forms(options));
+    CLI_TRY(check_kind(options));
     int status = lab_run_book(&book, options, words, &cell);
     if (status == CLI_OK) /* a cell has no name, so its configuration stands for one */
         book.findings[0].row = book.tables[0].entries[0].row = lab_config_text(&cell, text, sizeof text);
@@ -256,8 +254,7 @@ static int measure_and_print(lab_options *options, cli_words words)
 {
     lab_book book = {.count = 0};
     cli_words ids;
-    if (check_forms(options) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(check_forms(options));
     int status = lab_names_make(&ids, words, lab_experiment_name);
     if (status == CLI_OK)
         status = lab_run_book(&book, options, ids, NULL);
@@ -343,15 +340,13 @@ static int act(lab_options *options, cli_words words)
     cli_words rest = {words.list + 1, words.count - 1};
     if (!is_action(action))
         return cli_error("'vidi lab' knows " ACTIONS ", not '%s'", action);
-    if (check_options(options, action) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(check_options(options, action));
     set_defaults(options);
     if (strcmp(action, "show") == 0)
         return show(rest);
     if (strcmp(action, "fill") == 0)
         return lab_fill_action(rest, options->file);
-    if (take_files(options, &rest) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(take_files(options, &rest));
     if (strcmp(action, "run") == 0)
         return measure_and_print(options, rest);
     if (strcmp(action, "cell") == 0)

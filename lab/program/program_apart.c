@@ -45,8 +45,7 @@ int lab_one_run(lab_options *options, cli_words ids)
     cli_out out;
     if (!study || study->streams || !lab_study_built(study))
         return cli_error("'vidi lab one-run' takes one study, not of streams, that this build can measure");
-    if (lab_options_begin(options) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(lab_options_begin(options));
     lab_settings settings = lab_settings_of(options);
     settings.study = study;
     size_t count = lab_study_rows(study) * lab_study_columns(study);

@@ -15,8 +15,7 @@ static int read_file(lab_page *page, const char *name)
 {
     char bytes[4096];
     size_t count;
-    if (lab_page_open(page) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(lab_page_open(page));
     FILE *from = fopen(name, "re");
     while (from && (count = fread(bytes, 1, sizeof bytes, from)) > 0)
         fwrite(bytes, 1, count, page->to);

@@ -19,8 +19,7 @@ static int save_plot(const lab_table *table, const char *folder)
 {
     lab_page page;
     char *name;
-    if (lab_page_open(&page) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(lab_page_open(&page));
     lab_svg_write(page.to, table, true);
     int status = lab_page_close(&page);
     if (status == CLI_OK && asprintf(&name, "%s/%s.svg", folder, table->id) < 0)
@@ -92,8 +91,7 @@ static void write_command(FILE *to, const lab_book *book, const lab_report_optio
 static int write_report(const lab_book *book, const lab_report_options *options, const lab_origin *origin)
 {
     lab_page page;
-    if (lab_page_open(&page) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(lab_page_open(&page));
     lab_report_write(page.to, book, origin);
     int status = lab_page_close(&page);
     if (status == CLI_OK)
@@ -109,8 +107,7 @@ static int write_report(const lab_book *book, const lab_report_options *options,
 static int write_pages(const lab_book *book, const lab_report_options *options, const lab_origin *origin)
 {
     lab_page page;
-    if (lab_page_open(&page) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(lab_page_open(&page));
     lab_report_figures(page.to, book, origin);
     int status = lab_page_close(&page);
     if (status == CLI_OK && options->tables)
@@ -157,8 +154,7 @@ static int check_outputs(const lab_report_options *options)
 int cli_lab_report_ready(const lab_report_options *options)
 {
     const char *folder = options->plots;
-    if (check_outputs(options) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(check_outputs(options));
     if (folder && mkdir(folder, 0777) != 0 && errno != EEXIST)
         return cli_error("cannot make the folder %s: %s", folder, strerror(errno));
     if (folder && !can_have_files(folder))
@@ -174,8 +170,7 @@ int cli_lab_report(const lab_book *book, const lab_report_options *options)
     lab_machine machine;
     lab_page command;
     lab_origin origin = lab_machine_find(&machine);
-    if (lab_page_open(&command) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(lab_page_open(&command));
     write_command(command.to, book, options);
     int status = lab_page_close(&command);
     origin.command = command.text;

@@ -129,7 +129,7 @@ static int add_lines(cli_reader *reader, cli_block *block, int (*add)(void *to, 
         status = cli_reader_fill(reader, block);
         for (size_t i = 0; i < block->count && status == CLI_OK; i++) {
             int error = add(to, block->lines[i]);
-            status = error < 0 ? cli_library_error(error) : CLI_OK;
+            status = cli_library_status(error);
         }
     } while (status == CLI_OK && block->count > 0);
     return status;
@@ -153,22 +153,19 @@ static int read_files(cli_words files, int (*add)(void *to, vidi_str line), void
 
 static int read_corpus(lab_options *options)
 {
-    int error = lab_corpus_make(&options->corpus, (const char *const *)options->files.list, options->files.count);
-    if (error < 0)
-        return cli_library_error(error);
+    CLI_TRY(cli_library_status(
+        lab_corpus_make(&options->corpus, (const char *const *)options->files.list, options->files.count)));
     int status = read_files(options->files, add_url, options->corpus);
-    error = status == CLI_OK ? lab_corpus_end(options->corpus) : VIDI_OK;
+    int error = status == CLI_OK ? lab_corpus_end(options->corpus) : VIDI_OK;
     return error < 0 ? cli_library_error(error) : status;
 }
 
 static int read_graph(lab_options *options)
 {
     cli_words files = options->graph_files;
-    int error = lab_graph_make(&options->graph, (const char *const *)files.list, files.count);
-    if (error < 0)
-        return cli_library_error(error);
+    CLI_TRY(cli_library_status(lab_graph_make(&options->graph, (const char *const *)files.list, files.count)));
     int status = read_files(files, add_link, options->graph);
-    error = status == CLI_OK ? lab_graph_end(options->graph) : VIDI_OK;
+    int error = status == CLI_OK ? lab_graph_end(options->graph) : VIDI_OK;
     return error < 0 ? cli_library_error(error) : status;
 }
 
@@ -189,13 +186,9 @@ static int add_stream(lab_streams *streams, cli_reader *reader, cli_block *block
 static int read_stream(lab_streams *streams, char **file, cli_block *block)
 {
     cli_reader reader;
-    int error = lab_streams_begin(streams, *file);
-    if (error < 0)
-        return cli_library_error(error);
-    int status = cli_reader_init(&reader, (cli_words){file, 1}, '\n');
-    if (status != CLI_OK)
-        return status;
-    status = add_stream(streams, &reader, block);
+    CLI_TRY(cli_library_status(lab_streams_begin(streams, *file)));
+    CLI_TRY(cli_reader_init(&reader, (cli_words){file, 1}, '\n'));
+    int status = add_stream(streams, &reader, block);
     cli_reader_free(&reader);
     return status;
 }
@@ -203,14 +196,12 @@ static int read_stream(lab_streams *streams, char **file, cli_block *block)
 static int read_streams(lab_options *options)
 {
     cli_block block;
-    int error = lab_streams_make(&options->streams, options->urls);
-    if (error < 0)
-        return cli_library_error(error);
+    CLI_TRY(cli_library_status(lab_streams_make(&options->streams, options->urls)));
     int status = cli_block_init(&block);
     for (size_t i = 0; i < options->stream_files.count && status == CLI_OK; i++)
         status = read_stream(options->streams, &options->stream_files.list[i], &block);
     cli_block_free(&block);
-    error = status == CLI_OK ? lab_streams_end(options->streams) : VIDI_OK;
+    int error = status == CLI_OK ? lab_streams_end(options->streams) : VIDI_OK;
     return error < 0 ? cli_library_error(error) : status;
 }
 
@@ -318,7 +309,7 @@ static int measure_watched(lab_book *book, lab_options *options, cli_words ids, 
         cli_warning("%s", lab_keep_warning(options->keep));
     if (watch.caught)
         return was_stopped(options, book, watch.caught);
-    return error < 0 ? cli_library_error(error) : CLI_OK;
+    return cli_library_status(error);
 }
 
 int lab_run_book(lab_book *book, lab_options *options, cli_words ids, const lab_config *cell)

@@ -61,8 +61,7 @@ int cli_extract_init(cli_extract *extract, const cli_extract_options *options, u
     if (options->delimiter && !options->field)
         return cli_error("--delimiter needs --field: which of the fields is the URL?");
     extract->active = options->field || options->json_key;
-    if (init_delimiter(&extract->lookup, options->delimiter) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(init_delimiter(&extract->lookup, options->delimiter));
     if (options->field)
         return init_field(&extract->lookup, options->field, options->header);
     return options->json_key ? init_key(&extract->lookup, options->json_key) : CLI_OK;
@@ -107,8 +106,7 @@ int cli_extract_one(const cli_lookup *lookup, vidi_str line, vidi_str *url, cli_
 {
     uint64_t fields;
 
-    if (make_room(unquoted, &line, 1) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(make_room(unquoted, &line, 1));
     if (find_url(lookup, line, url, &fields, unquoted) != CLI_LACKS_NOTHING)
         *url = line;
     return CLI_OK;
@@ -129,8 +127,7 @@ int cli_extract_urls(cli_extract *extract, const vidi_str *lines, size_t *n, vid
     uint64_t fields = 0;
 
     *lack = CLI_LACKS_NOTHING;
-    if (make_room(unquoted, lines, *n) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(make_room(unquoted, lines, *n));
     for (size_t i = 0; i < *n; i++) {
         cli_lack here = find_url(&extract->lookup, lines[i], &urls[i], &fields, unquoted);
         if (here == CLI_LACKS_NOTHING)

@@ -114,8 +114,7 @@ static int read_packed(cli_input *in, char *bytes, size_t room, size_t *got)
 
     for (;;) {
         /* Even without new packed bytes: the codec may have kept some of the text back for want of room. */
-        if (cli_unpack(unpacker, bytes, room, got) != CLI_OK)
-            return CLI_ERROR;
+        CLI_TRY(cli_unpack(unpacker, bytes, room, got));
         if (*got > 0)
             return CLI_OK;
         if (unpacker->at < unpacker->end)
@@ -123,8 +122,7 @@ static int read_packed(cli_input *in, char *bytes, size_t room, size_t *got)
         if (in->at_end)
             return cli_unpacker_end(unpacker);
         unpacker->at = 0;
-        if (read_file(in, unpacker->packed, CLI_PACKED_ROOM, &unpacker->end) != CLI_OK)
-            return CLI_ERROR;
+        CLI_TRY(read_file(in, unpacker->packed, CLI_PACKED_ROOM, &unpacker->end));
     }
 }
 
@@ -160,8 +158,7 @@ static int gather(cli_input *in, char *bytes, size_t room, size_t *n, bool (*und
     size_t more = 1;
 
     while (more > 0 && undecided(bytes, *n)) {
-        if (read_text(in, bytes + *n, room - *n, &more) != CLI_OK)
-            return CLI_ERROR;
+        CLI_TRY(read_text(in, bytes + *n, room - *n, &more));
         *n += more;
     }
     return CLI_OK;
@@ -187,12 +184,10 @@ static int read_first(cli_input *in, char *bytes, size_t room, size_t *got)
 
     room = room < CLI_PACKED_ROOM ? room : CLI_PACKED_ROOM;
     in->looked = true;
-    if (gather(in, bytes, room, &n, packing_undecided) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(gather(in, bytes, room, &n, packing_undecided));
     const cli_codec *codec = cli_codec_of(bytes, n, &undecided);
     if (codec) {
-        if (cli_unpacker_open(&in->unpacker, codec, in->name, bytes, n) != CLI_OK)
-            return CLI_ERROR;
+        CLI_TRY(cli_unpacker_open(&in->unpacker, codec, in->name, bytes, n));
         n = 0;
     }
     if (!in->any_bytes && (gather(in, bytes, room, &n, mark_undecided) != CLI_OK || skip_mark(in, bytes, &n) != CLI_OK))

@@ -313,8 +313,7 @@ static int fill_from_file(cli_reader *reader, cli_block *block, split_state *spl
     for (;;) {
         size_t got = 1;
         split_lines(split, reader->end);
-        if (check_lengths(reader, split) != CLI_OK)
-            return CLI_ERROR;
+        CLI_TRY(check_lengths(reader, split));
         if (is_enough(reader, split, &since))
             return keep_rest(reader, split);
         if (block->count == 0 && block->room - block->used < CLI_BLOCK_BYTES / 16 &&

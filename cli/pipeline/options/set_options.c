@@ -78,8 +78,7 @@ static int canon_of(const cli_set_options *options, const char **canon)
     static const char *const words[] = {"url", "host", "site", NULL}, *const forms[] = {NULL, "key=host", "key=site"};
     uint32_t place;
 
-    if (cli_option_choose("key", options->key, words, &place) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_option_choose("key", options->key, words, &place));
     *canon = place > 0 ? forms[place] : options->canon;
     return CLI_OK;
 }
@@ -92,8 +91,7 @@ static int access_of(const cli_set_options *options, vidi_access *access)
     uint32_t place;
 
     access->flags = VIDI_MANUAL_COMMIT | (options->accepts ? VIDI_ACCEPT_DAMAGE : 0);
-    if (cli_option_choose("sync", options->sync, words, &place) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_option_choose("sync", options->sync, words, &place));
     access->sync = policies[place];
     return cli_invalid_parse(options->invalid, &access->invalid);
 }
@@ -162,10 +160,7 @@ static int plan(const cli_set_options *options, vidi_options *set, vidi_access *
 static int counts_exactly(const vidi_set *set)
 {
     vidi_stats stats = {.size = sizeof stats};
-    int error = vidi_stat(set, &stats);
-
-    if (error < 0)
-        return cli_library_error(error);
+    CLI_TRY(cli_library_status(vidi_stat(set, &stats)));
     const uint32_t needs = VIDI_CAN_COUNT | VIDI_CAN_ITERATE | VIDI_KEEPS_URLS | VIDI_STORES_EVERY_ADD;
     if ((stats.can & needs) != needs || stats.fp_now > 0)
         return cli_error("--count needs a set that keeps every URL and counts: leave out --kind, or give --kind "
@@ -187,8 +182,8 @@ int cli_set_describe(const cli_set_options *options, const char *tracking, vidi_
         set->kind = "hashset";
         set->params = "multiset=on";
     }
-    if (canon_of(options, &set->canon) != CLI_OK || access_of(options, access) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(canon_of(options, &set->canon));
+    CLI_TRY(access_of(options, access));
     return plan(options, set, access, chosen);
 }
 
@@ -263,8 +258,7 @@ int cli_state_ask(vidi_set **set, const char *path, const char *invalid)
     cli_opening reading = {.flags = VIDI_READ_ONLY};
 
     *set = NULL;
-    if (cli_invalid_parse(invalid, &reading.invalid) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_invalid_parse(invalid, &reading.invalid));
     return cli_state_open(set, path, &reading);
 }
 
@@ -280,8 +274,7 @@ int cli_set_check(const vidi_set *state, const cli_set_options *options, const c
     if (options->kind && strcmp(options->kind, stats.kind) != 0)
         return cli_error("%s is of kind %s, not %s; leave out --kind, or name another --state", options->state,
                          stats.kind, options->kind);
-    if (canon_of(options, &canon) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(canon_of(options, &canon));
     if (!canon && !tracking)
         return CLI_OK;
     if ((error = vidi_canon_create(&form, canon, tracking, NULL)) < 0)
@@ -385,8 +378,7 @@ static int open_state(cli_sets *sets, const cli_set_options *options)
     int status;
 
     sets->durable = true;
-    if (access_of(options, &access) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(access_of(options, &access));
     access.memory_limit = is_for_the_planner(options) ? 0 : options->memory;
     while ((status = try_state(sets, options, &access)) == CLI_GO_ON) {
         status = cli_state_locked(options->state, options->wait, &told,
@@ -408,8 +400,7 @@ static int open_dry(cli_sets *sets, const cli_set_options *options)
     vidi_stats stats = {.size = sizeof stats};
 
     reading.flags = VIDI_READ_ONLY;
-    if (cli_invalid_parse(options->invalid, &reading.invalid) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_invalid_parse(options->invalid, &reading.invalid));
     bool vacant = is_vacant(options->state);
     int error = vidi_open(&sets->also, options->state, &reading);
     if (error == VIDI_EABSENT)
@@ -417,8 +408,7 @@ static int open_dry(cli_sets *sets, const cli_set_options *options)
     if (error < 0)
         return cli_state_error(options->state, error);
     cli_state_warn_of_damage(sets->also, options->state);
-    if (cli_set_check(sets->also, options, sets->tracking) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_set_check(sets->also, options, sets->tracking));
     cli_warn_no_effect(options, sets->also);
     if ((error = vidi_stat(sets->also, &stats)) < 0)
         return cli_library_error(error);
@@ -427,18 +417,17 @@ static int open_dry(cli_sets *sets, const cli_set_options *options)
     adding.invalid = reading.invalid;
     beside.access = &adding;
     error = vidi_create(&sets->set, &beside);
-    return error < 0 ? cli_library_error(error) : CLI_OK;
+    return cli_library_status(error);
 }
 
 int cli_sets_open(cli_sets *sets, const cli_set_options *options)
 {
     *sets = (cli_sets){0};
-    if (check(options) != CLI_OK || cli_tracking_read(options->tracking, &sets->tracking) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(check(options));
+    CLI_TRY(cli_tracking_read(options->tracking, &sets->tracking));
     if (!options->state)
         return create(sets, options, NULL, &nothing, &(int){0});
-    if (cli_state_check_folder(options->state) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_state_check_folder(options->state));
     return options->dry_run ? open_dry(sets, options) : open_state(sets, options);
 }
 

@@ -17,8 +17,8 @@ int cli_tracking_read(const char *path, char **text)
     *text = NULL;
     if (!path)
         return CLI_OK;
-    if (cli_input_check(path, &size) != CLI_OK || cli_input_read_whole(path, MOST_BYTES, true, text, &length) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_input_check(path, &size));
+    CLI_TRY(cli_input_read_whole(path, MOST_BYTES, true, text, &length));
     if (!memchr(*text, 0, length))
         return CLI_OK;
     free(*text);

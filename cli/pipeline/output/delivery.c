@@ -290,9 +290,7 @@ int cli_delivery_begin(cli_delivery *delivery, cli_out *out)
     delivery->committed_at = clock_now();
     if (!delivery->set)
         return CLI_OK;
-    int error = vidi_mark(delivery->set, &delivery->mark);
-    if (error < 0)
-        return cli_library_error(error);
+    CLI_TRY(cli_library_status(vidi_mark(delivery->set, &delivery->mark)));
     delivery->lines.mark = delivery->safe_mark = delivery->mark;
     if (!delivery->prints)
         return CLI_OK;

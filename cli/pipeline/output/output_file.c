@@ -110,8 +110,7 @@ static int commit_note(vidi_set *set, uint64_t mark, const output_note *note)
     char text[OUTPUT_NOTE_ROOM];
 
     output_note_print(note, text);
-    int error = vidi_commit_note(set, mark, (vidi_str){text, strlen(text)});
-    return error < 0 ? cli_library_error(error) : CLI_OK;
+    return cli_library_status(vidi_commit_note(set, mark, (vidi_str){text, strlen(text)}));
 }
 
 int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint64_t covered, uint64_t written)
@@ -124,8 +123,7 @@ int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint6
                          file->base.failed ? "" : "; what was not committed yet will be new again");
     if (output_file_note(&file->base, length, false, &note) != OUTPUT_OK)
         return cli_error("%s", file->base.why);
-    if (commit_note(set, mark, &note) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(commit_note(set, mark, &note));
     file->base.length = length;
     return CLI_OK;
 }
@@ -156,7 +154,7 @@ int cli_output_commit_without(vidi_set *set, uint64_t mark)
     }
     if (error == VIDI_OK)
         error = vidi_commit_to(set, mark);
-    return error < 0 ? cli_library_error(error) : CLI_OK;
+    return cli_library_status(error);
 }
 
 /* ---- coming back to a file ---- */
@@ -175,13 +173,9 @@ static int note_beginning(cli_output_file *file, const cli_output_terms *terms)
         failed = file_sync_folder_of(file->base.path);
     if (failed)
         return cli_error("cannot sync %s: %s", file->base.path, strerror(failed));
-    int error = vidi_mark(terms->set, &mark);
-    if (error < 0)
-        return cli_library_error(error);
-    if (cli_output_commit(file, terms->set, mark, 0, 0) != CLI_OK)
-        return CLI_ERROR;
-    error = vidi_sync(terms->set);
-    return error < 0 ? cli_library_error(error) : CLI_OK;
+    CLI_TRY(cli_library_status(vidi_mark(terms->set, &mark)));
+    CLI_TRY(cli_output_commit(file, terms->set, mark, 0, 0));
+    return cli_library_status(vidi_sync(terms->set));
 }
 
 int cli_output_resume(cli_output_file *file, const char *path, const cli_output_terms *terms)
@@ -195,11 +189,9 @@ int cli_output_resume(cli_output_file *file, const char *path, const cli_output_
                         .syncs = terms->syncs};
 
     *file = (cli_output_file){.base = {.path = path, .fd = -1}, .noted = true};
-    if (check_outside(path, terms->state) != CLI_OK || read_note(terms->set, terms->state, &had) != CLI_OK)
-        return CLI_ERROR;
-    int status = open_locked(file, path, terms->fresh || had.length == 0, terms->wait);
-    if (status != CLI_OK)
-        return status;
+    CLI_TRY(check_outside(path, terms->state));
+    CLI_TRY(read_note(terms->set, terms->state, &had));
+    CLI_TRY(open_locked(file, path, terms->fresh || had.length == 0, terms->wait));
     how.or_else = file->base.fd < 0 ? ", or begin a new file with --output-new"
                                     : ", or move this one away and begin a new file with --output-new";
     if (output_file_resume(&file->base, &had, &how) != OUTPUT_OK)

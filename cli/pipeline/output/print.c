@@ -64,8 +64,7 @@ static int add_text(cli_printer *printer, const cli_slot *slot, size_t i, vidi_s
         return CLI_OK;
     mark = mark_before(printer, slot, i);
     while (at < end && (at = memchr(at, printer->end, (size_t)(end - at))) != NULL)
-        if (add_line(printer, begin + (uint64_t)(++at - text.ptr), mark) != CLI_OK)
-            return CLI_ERROR;
+        CLI_TRY(add_line(printer, begin + (uint64_t)(++at - text.ptr), mark));
     return add_line(printer, begin + text.len + 1, mark);
 }
 
@@ -96,8 +95,7 @@ static int put_lines(cli_printer *printer, const cli_slot *slot)
             i++;
         if (i > first) {
             const char *begin = lines[first].ptr;
-            if (add_run(printer, slot, first, i) != CLI_OK)
-                return CLI_ERROR;
+            CLI_TRY(add_run(printer, slot, first, i));
             cli_out_bytes(&printer->out, begin, (size_t)(cli_line_end(lines[i - 1]) - begin));
         }
     }
@@ -134,8 +132,7 @@ static int put_urls(cli_printer *printer, const cli_slot *slot)
             vidi_str url = slot->urls[i];
             if (printer->what == CLI_PRINT_CANONICAL && make_form(printer, url, &url) != CLI_OK)
                 return CLI_ERROR;
-            if (add_text(printer, slot, i, url) != CLI_OK)
-                return CLI_ERROR;
+            CLI_TRY(add_text(printer, slot, i, url));
             put_text(printer, url);
         }
     return CLI_OK;
@@ -152,8 +149,7 @@ static int put_verdicts(cli_printer *printer, const cli_slot *slot)
         if (slot->verdicts[i] != VIDI_UNTRIED) {
             const char *word = words[slot->verdicts[i]];
             vidi_str text = {word, strlen(word)};
-            if (add_text(printer, slot, i, text) != CLI_OK)
-                return CLI_ERROR;
+            CLI_TRY(add_text(printer, slot, i, text));
             put_text(printer, text);
         }
     return CLI_OK;
@@ -235,8 +231,7 @@ int cli_printer_put(cli_printer *printer, const cli_slot *slot)
 {
     if (printer->counts)
         return keep_lines(printer, slot);
-    if (cli_printer_put_header(printer) != CLI_OK)
-        return CLI_ERROR;
+    CLI_TRY(cli_printer_put_header(printer));
     switch (printer->what) {
     case CLI_PRINT_LINE:
         return put_lines(printer, slot);
