@@ -116,14 +116,7 @@ static int make_urls(lab_bench *bench)
 {
     size_t used = 0;
     for (uint64_t i = 0; i < 2 * bench->n; i++) {
-        if (bench->text_room - used < LAB_URL_ROOM) {
-            size_t room = bench->text_room + bench->text_room / 2 + (1 << 20);
-            char *text = realloc(bench->text, room);
-            if (!text)
-                return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)(2 * bench->n));
-            bench->text = text;
-            bench->text_room = room;
-        }
+        LAB_TRY(lab_grow(&bench->text, used + LAB_URL_ROOM, &bench->text_room, 1));
         bench->ends[i] = used;
         used += lab_url(bench->text + used, bench->settings, bench->run, i);
     }

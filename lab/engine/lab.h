@@ -31,6 +31,12 @@
 /* Returns the code and keeps the sentence for vidi_message(). */
 int lab_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * Makes room for `needed` elements of `size` bytes, by half more at least. `list` is the address of the pointer to them;
+ * without memory they stay as they are.
+ */
+int lab_grow(void *list, size_t needed, size_t *room, size_t size);
+
 /* Passes a negative code on. */
 #define LAB_TRY(expression)                                                                                            \
     do {                                                                                                               \

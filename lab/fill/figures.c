@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 13, RECORDS_FIRST = 256 };
+enum { FIELDS = 13 };
 
 /* ---- fields ---- */
 
@@ -91,15 +91,7 @@ static int read_record(reader *reader, lab_record *record)
 
 static int add_record(lab_figures *figures, const lab_record *record)
 {
-    size_t count = figures->count;
-    bool full = count == 0 || (count >= RECORDS_FIRST && (count & (count - 1)) == 0);
-    if (full) {
-        size_t room = count == 0 ? RECORDS_FIRST : 2 * count;
-        lab_record *records = realloc(figures->records, room * sizeof *records);
-        if (!records)
-            return lab_fail(VIDI_EMEMORY, "no memory for the figures");
-        figures->records = records;
-    }
+    LAB_TRY(lab_grow(&figures->records, figures->count + 1, &figures->room, sizeof *figures->records));
     figures->records[figures->count++] = *record;
     return VIDI_OK;
 }

@@ -34,7 +34,7 @@ typedef struct lab_record {
 
 typedef struct lab_figures {
     lab_record *records;
-    size_t count;
+    size_t count, room;
     char *text; /* the fields, which the records point into */
 } lab_figures;
 

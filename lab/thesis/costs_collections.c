@@ -28,27 +28,12 @@ typedef struct pace {
     double add, ask;
 } pace;
 
-/* ---- a list that appends ---- */
-
-/* Makes room for `needed` elements by growing by half, as Java's list does. */
-static int grow(void *array, size_t *room, size_t needed, size_t size)
-{
-    void **at = array;
-    if (needed <= *room)
-        return VIDI_OK;
-    size_t more = *room + *room / 2 + needed;
-    void *grown = realloc(*at, more * size);
-    if (!grown)
-        return lab_fail(VIDI_EMEMORY, "no memory for a list of %zu elements", more);
-    *at = grown;
-    *room = more;
-    return VIDI_OK;
-}
+/* ---- a list that appends, and grows by half as Java's list does ---- */
 
 int lab_appended_add(lab_appended *list, vidi_str url)
 {
-    LAB_TRY(grow(&list->ends, &list->ends_room, list->count + 1, sizeof *list->ends));
-    LAB_TRY(grow(&list->bytes, &list->bytes_room, list->used + url.len, 1));
+    LAB_TRY(lab_grow(&list->ends, list->count + 1, &list->ends_room, sizeof *list->ends));
+    LAB_TRY(lab_grow(&list->bytes, list->used + url.len, &list->bytes_room, 1));
     memcpy(list->bytes + list->used, url.ptr, url.len);
     list->used += url.len;
     list->ends[list->count++] = list->used;

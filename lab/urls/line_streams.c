@@ -8,7 +8,7 @@
 #include "lab/urls/text_pool.h"
 #include "lib/inside/inside.h"
 
-enum { LINES_FIRST = 1024, NAME_ROOM = 64 };
+enum { NAME_ROOM = 64 };
 
 /* A file, with what is needed to add to it. */
 typedef struct reading {
@@ -105,20 +105,6 @@ int lab_streams_begin(lab_streams *streams, const char *file)
     return files[streams->count++].name ? VIDI_OK : no_memory();
 }
 
-/* Makes room for one more line. */
-static int make_room(reading *file)
-{
-    if (file->done.lines < file->urls_room)
-        return VIDI_OK;
-    uint64_t room = 2 * file->urls_room + LINES_FIRST;
-    uint32_t *urls = realloc(file->urls, room * sizeof *urls);
-    if (!urls)
-        return no_memory();
-    file->urls = urls;
-    file->urls_room = room;
-    return VIDI_OK;
-}
-
 int lab_streams_add(lab_streams *streams, vidi_str line)
 {
     reading *file = &streams->files[streams->count - 1];
@@ -126,7 +112,7 @@ int lab_streams_add(lab_streams *streams, vidi_str line)
         return VIDI_OK;
     if (file->done.lines >= streams->most)
         return LAB_STREAM_FULL;
-    LAB_TRY(make_room(file));
+    LAB_TRY(lab_grow(&file->urls, file->done.lines + 1, &file->urls_room, sizeof *file->urls));
     int64_t number = lab_pool_number(&file->pool, line);
     if (number < 0)
         return (int)number;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/urls/text_pool.h"
 #include "lib/inside/inside.h"
 
@@ -37,31 +38,15 @@ static int no_memory(void)
     return lab_fail(VIDI_EMEMORY, "no memory for the link graph");
 }
 
-/* Makes room for one more element; false without memory. */
-static bool grow(void **list, uint64_t count, uint64_t *room, size_t size)
-{
-    if (count < *room)
-        return true;
-    uint64_t larger = 2 * *room + 1024;
-    void *grown = realloc(*list, larger * size);
-    if (!grown)
-        return false;
-    *list = grown;
-    *room = larger;
-    return true;
-}
-
 /* ---- lines ---- */
 
 int lab_graph_make(lab_graph **made, const char *const *files, size_t count)
 {
     lab_graph *graph = *made = calloc(1, sizeof *graph);
-    if (!graph || !(graph->reading = calloc(1, sizeof *graph->reading)) ||
-        !(graph->files = calloc(count + 1, sizeof *graph->files)))
+    if (!graph || !(graph->reading = calloc(1, sizeof *graph->reading)))
         return no_memory();
-    for (size_t i = 0; i < count; i++)
-        if (!(graph->files[i] = strdup(files[i])))
-            return no_memory();
+    graph->files = files;
+    graph->file_count = count;
     LAB_TRY(vidi_canon_create(&graph->reading->form, "whatwg", NULL, NULL));
     return vidi_canon_create(&graph->reading->host_form, "key=host", NULL, NULL);
 }
@@ -79,8 +64,7 @@ static int64_t take_page(struct lab_graph_reading *reading, vidi_str url, vidi_s
     int64_t page = lab_pool_number(&reading->pages, url), number = lab_pool_number(&reading->hosts, host);
     if (page < 0 || number < 0)
         return page < 0 ? page : number;
-    if (!grow((void **)&reading->host, (uint64_t)page, &reading->page_room, sizeof *reading->host))
-        return no_memory();
+    LAB_TRY(lab_grow(&reading->host, (size_t)page + 1, &reading->page_room, sizeof *reading->host));
     reading->host[page] = (uint32_t)number;
     return page;
 }
@@ -118,8 +102,7 @@ int lab_graph_add(lab_graph *graph, vidi_str line)
     LAB_TRY(page_of(reading, (vidi_str){tab + 1, line.len - base.len - 1}, &base, &to));
     if (to == NONE)
         return VIDI_OK;
-    if (!grow((void **)&reading->links, reading->link_count, &reading->link_room, sizeof *reading->links))
-        return no_memory();
+    LAB_TRY(lab_grow(&reading->links, reading->link_count + 1, &reading->link_room, sizeof *reading->links));
     reading->links[reading->link_count++] = (link_read){(uint32_t)from, (uint32_t)to};
     return VIDI_OK;
 }
@@ -189,24 +172,24 @@ uint32_t lab_graph_reached(const lab_graph *graph, uint8_t *reached, uint32_t *q
 static int find_seeds(lab_graph *graph)
 {
     uint32_t pages = graph->pages;
-    uint8_t *linked = calloc(pages, 1), *reached = calloc(pages, 1);
-    uint32_t *queue = malloc(pages * sizeof *queue);
+    uint8_t *linked, *reached;
+    uint32_t *queue;
+    LAB_BLOCK;
+    LAB_TRY(LAB_NEW(linked, pages));
+    LAB_TRY(LAB_NEW(reached, pages));
+    LAB_TRY(LAB_NEW(queue, pages));
     graph->seeds = malloc(pages * sizeof *graph->seeds);
-    if (linked && reached && queue && graph->seeds) {
+    if (!graph->seeds)
+        return no_memory();
+    for (uint32_t page = 0; page < pages; page++)
+        for (uint64_t i = graph->first[page]; i < graph->first[page + 1]; i++)
+            linked[graph->to[i]] |= graph->to[i] != page;
+    for (unsigned pass = 0; pass < 2; pass++)
         for (uint32_t page = 0; page < pages; page++)
-            for (uint64_t i = graph->first[page]; i < graph->first[page + 1]; i++)
-                linked[graph->to[i]] |= graph->to[i] != page;
-        for (unsigned pass = 0; pass < 2; pass++)
-            for (uint32_t page = 0; page < pages; page++)
-                if ((pass == 1 || !linked[page]) && reach_from(graph, page, reached, queue) > 0)
-                    graph->seeds[graph->seed_count++] = page;
-    }
-    bool room = linked && reached && queue && graph->seeds;
-    free(linked);
-    free(reached);
-    free(queue);
+            if ((pass == 1 || !linked[page]) && reach_from(graph, page, reached, queue) > 0)
+                graph->seeds[graph->seed_count++] = page;
     graph->at_once = 1;
-    return room ? VIDI_OK : no_memory();
+    return VIDI_OK;
 }
 
 static uint64_t mark_of(const lab_graph *graph)
@@ -250,26 +233,17 @@ int lab_graph_end(lab_graph *graph)
     return VIDI_OK;
 }
 
-void lab_graph_clear(lab_graph *graph)
+void lab_graph_free(lab_graph *graph)
 {
-    for (size_t i = 0; graph->files && graph->files[i]; i++)
-        free(graph->files[i]);
+    if (!graph)
+        return;
     free_reading(graph);
-    free(graph->files);
     free(graph->first);
     free(graph->to);
     free(graph->host);
     free(graph->seeds);
     free(graph->texts.urls);
     free(graph->texts.bytes);
-    memset(graph, 0, sizeof *graph);
-}
-
-void lab_graph_free(lab_graph *graph)
-{
-    if (!graph)
-        return;
-    lab_graph_clear(graph);
     free(graph);
 }
 
@@ -280,5 +254,5 @@ uint64_t lab_graph_mark(const lab_graph *graph)
 
 const char *lab_graph_file(const lab_graph *graph, size_t index)
 {
-    return graph->files[index];
+    return index < graph->file_count ? graph->files[index] : NULL;
 }

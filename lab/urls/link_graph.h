@@ -18,8 +18,9 @@ struct lab_graph {
     uint32_t at_once; /* so many seeds are given at the start, each of the others when nothing is left to fetch */
     lab_texts texts;  /* the URLs of the pages */
     struct lab_graph_reading *reading; /* only while files are read */
-    char **files;                      /* their names, if it was read; NULL after the last */
-    uint64_t mark;                     /* a hash of the whole graph, if it was read */
+    const char *const *files;          /* their names, if it was read; they belong to the caller */
+    size_t file_count;
+    uint64_t mark; /* a hash of the whole graph, if it was read */
 };
 
 static inline uint64_t lab_graph_links(const lab_graph *graph)
@@ -29,8 +30,5 @@ static inline uint64_t lab_graph_links(const lab_graph *graph)
 
 /* Marks the pages that a crawl without losses reaches from the seeds with 1, and counts them. */
 uint32_t lab_graph_reached(const lab_graph *graph, uint8_t *reached, uint32_t *queue);
-
-/* Frees what the graph holds, not the graph itself. */
-void lab_graph_clear(lab_graph *graph);
 
 #endif

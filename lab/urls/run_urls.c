@@ -13,13 +13,7 @@ static int make_bytes(lab_texts *texts, const lab_settings *settings, uint64_t r
 {
     size_t used = 0, room = 0;
     for (uint64_t i = 0; i < texts->count; i++) {
-        if (room - used < LAB_URL_ROOM) {
-            room += room / 2 + (1 << 16);
-            char *bytes = realloc(texts->bytes, room);
-            if (!bytes)
-                return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)texts->count);
-            texts->bytes = bytes;
-        }
+        LAB_TRY(lab_grow(&texts->bytes, used + LAB_URL_ROOM, &room, 1));
         texts->urls[i].len = lab_url(texts->bytes + used, settings, run, first + i);
         used += texts->urls[i].len;
     }

@@ -8,11 +8,6 @@
 
 enum { ROOM_LEAST = 1024 };
 
-static int no_memory(void)
-{
-    return lab_fail(VIDI_EMEMORY, "no memory for more URLs");
-}
-
 /* The slot of the text, or the empty slot where it belongs. */
 static uint64_t find_slot(const lab_pool *pool, vidi_str text)
 {
@@ -30,34 +25,12 @@ static int grow_table(lab_pool *pool)
     uint64_t slots = pool->slots ? 2 * pool->slots : ROOM_LEAST;
     uint32_t *table = calloc(slots, sizeof *table);
     if (!table)
-        return no_memory();
+        return lab_fail(VIDI_EMEMORY, "no memory for more URLs");
     free(pool->table);
     pool->table = table;
     pool->slots = slots;
     for (uint64_t number = 0; number < pool->count; number++)
         table[find_slot(pool, lab_pool_text(pool, number))] = (uint32_t)(number + 1);
-    return VIDI_OK;
-}
-
-/* Makes room for one more text of this length. */
-static int make_room(lab_pool *pool, size_t length)
-{
-    if (pool->room - pool->used <= length) {
-        size_t room = 2 * pool->room + length + ROOM_LEAST;
-        char *bytes = realloc(pool->bytes, room);
-        if (!bytes)
-            return no_memory();
-        pool->bytes = bytes;
-        pool->room = room;
-    }
-    if (pool->starts_room < pool->count + 2) {
-        uint64_t room = 2 * pool->starts_room + ROOM_LEAST;
-        size_t *starts = realloc(pool->starts, room * sizeof *starts);
-        if (!starts)
-            return no_memory();
-        pool->starts = starts;
-        pool->starts_room = room;
-    }
     return VIDI_OK;
 }
 
@@ -70,7 +43,8 @@ int64_t lab_pool_number(lab_pool *pool, vidi_str text)
     uint64_t slot = find_slot(pool, text);
     if (pool->table[slot])
         return pool->table[slot] - 1;
-    LAB_TRY(make_room(pool, text.len));
+    LAB_TRY(lab_grow(&pool->bytes, pool->used + text.len, &pool->room, 1));
+    LAB_TRY(lab_grow(&pool->starts, pool->count + 2, &pool->starts_room, sizeof *pool->starts));
     memcpy(pool->bytes + pool->used, text.ptr, text.len);
     pool->starts[pool->count++] = pool->used;
     pool->used += text.len;

@@ -30,8 +30,8 @@ uint64_t lab_run_start(uint64_t seed, uint64_t run);
 
 /*
  * URLs from files, one a line, each kept once. Lines that are empty, longer than LAB_CORPUS_LONGEST, or contain
- * LAB_CORPUS_AGAIN are skipped. Every run takes the URLs in a different order. The names of the files are kept for
- * reports. Call lab_corpus_end after the last line: it fails if there are no URLs. Call lab_corpus_free in every case,
+ * LAB_CORPUS_AGAIN are skipped. Every run takes the URLs in a different order. The names of the files, which must
+ * outlive it, are for reports. Call lab_corpus_end after the last line: it fails if there are no URLs. Call lab_corpus_free in every case,
  * also after an error; NULL is fine.
  */
 #define LAB_CORPUS_AGAIN "?vidi-lab-again="

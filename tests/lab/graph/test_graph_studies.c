@@ -229,7 +229,7 @@ static void classes_divide_all_pages(void **state)
 static void a_graph_from_files_fills_its_columns(void **state)
 {
     static const char *const lines[] = {"http://a/\t/b", "http://a/\t/c", "http://a/b\thttp://d/", "http://a/x\t/c"};
-    const char *file = "made";
+    static const char *const file = "made";
     lab_graph *graph;
     (void)state;
     assert_int_equal(lab_graph_make(&graph, &file, 1), VIDI_OK);

@@ -10,7 +10,7 @@
 /* Reads the lines, which end with NULL; the code of the last step. */
 static int read_lines(lab_graph **graph, const char *const *lines)
 {
-    const char *file = "lines";
+    static const char *const file = "lines";
     assert_int_equal(lab_graph_make(graph, &file, 1), VIDI_OK);
     for (; *lines; lines++)
         assert_int_equal(lab_graph_add(*graph, (vidi_str){*lines, strlen(*lines)}), VIDI_OK);
