@@ -58,10 +58,9 @@ static vidi_str url_of(bench *bench, uint64_t index)
 
 static int add_all(vidi_set *set, bench *bench)
 {
-    int code = VIDI_OK;
-    for (uint64_t i = 0; i < bench->n && code >= 0; i++)
-        code = vidi_add(set, url_of(bench, i));
-    return code < 0 ? code : VIDI_OK;
+    for (uint64_t i = 0; i < bench->n; i++)
+        LAB_TRY(vidi_add(set, url_of(bench, i)));
+    return VIDI_OK;
 }
 
 static int count_too_large(vidi_set *set, bench *bench, double *numbers)
@@ -77,11 +76,10 @@ static int count_too_large(vidi_set *set, bench *bench, double *numbers)
 /* Looks up every step-th URL that is or was inserted, and counts those that are seen. */
 static int count_seen(vidi_set *set, bench *bench, uint64_t step, double *seen)
 {
+    int verdict;
     *seen = 0;
     for (uint64_t i = 0; i < bench->n; i += step) {
-        int verdict = vidi_has(set, url_of(bench, i));
-        if (verdict < 0)
-            return verdict;
+        LAB_TRY(verdict = vidi_has(set, url_of(bench, i)));
         *seen += verdict == VIDI_SEEN;
     }
     return VIDI_OK;

@@ -7,6 +7,7 @@
 #ifndef VIDI_LAB_EIGEN_EIGEN_H
 #define VIDI_LAB_EIGEN_EIGEN_H
 
+#include "lab/engine/run_memory.h"
 #include "lab/engine/study.h"
 
 enum { LAB_EIGEN_BITS = 32, LAB_EIGEN_K = 3, LAB_EIGEN_D = 1, LAB_SITE_LETTERS = 3 };
@@ -43,7 +44,7 @@ uint64_t lab_eigen_first(const lab_eigen_filter *filter,
                          uint64_t n); /* bits of the first region, or of the whole classic filter */
 uint64_t lab_eigen_second(const lab_eigen_filter *filter, uint64_t n); /* bits of the second region; 0: there is none */
 
-/* Makes such a set for n URLs. */
+/* Makes such a set for n URLs; it belongs to the innermost block (run_memory.h). */
 int lab_eigen_make(vidi_set **set, const lab_eigen_filter *filter, const char *hash, const lab_settings *settings,
                    uint64_t run, uint64_t n);
 

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lab/engine/run_memory.h"
 #include "lab/urls/run_urls.h"
 
 #if VIDI_HAVE_SQLITE
@@ -174,7 +173,7 @@ static int make_set(vidi_set **set, const lab_settings *settings, uint64_t run, 
     static const lab_eigen_filter classic = {"classic", NULL, LAB_EIGEN_K, 0, false};
     static const lab_eigen_filter labels = {"labels", "labels", LAB_EIGEN_K, LAB_EIGEN_D, true};
     if (row == HASHSET)
-        return lab_set_make(set, settings, run, "hashset", NULL, 0);
+        return lab_set(set, settings, run, "hashset", 0, "%s", "");
     return lab_eigen_make(set, row == CLASSIC ? &classic : &labels, "sip13", settings, run, count);
 }
 
@@ -182,8 +181,9 @@ static int measure_set(const lab_settings *settings, uint64_t run, size_t row, c
                        double *bytes)
 {
     vidi_stats stats = {.size = sizeof stats};
-    LAB_OWN(lab_close) vidi_set *set = NULL;
+    vidi_set *set;
     double adds = 0;
+    LAB_BLOCK;
     LAB_TRY(make_set(&set, settings, run, row, stream->count));
     LAB_TRY(lab_texts_time_adds(set, stream->steps, 2 * stream->count, &adds));
     LAB_TRY(vidi_stat(set, &stats));

@@ -107,22 +107,17 @@ static int fill_and_ask(bench *bench, const char *hash, double *numbers)
 
 static int measure_row(bench *bench, const crawl *crawl, const char *hash, double *numbers)
 {
+    LAB_BLOCK;
     bench->crawl = crawl;
     memset(numbers, 0, FILTERS * sizeof *numbers);
-    int code = fill_and_ask(bench, hash, numbers);
-    for (size_t f = 0; f < FILTERS; f++) {
-        vidi_close(bench->sets[f]);
-        bench->sets[f] = NULL;
-    }
-    return code;
+    return fill_and_ask(bench, hash, numbers);
 }
 
 static int measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     const char *hash = settings->study == &lab_study_eigen_fig_5_oaat ? "oaat" : "sip13";
-    LAB_OWN(lab_release) bench *bench = calloc(1, sizeof *bench);
-    if (!bench)
-        return lab_fail(VIDI_EMEMORY, "no memory for a batch of URLs");
+    bench *bench;
+    LAB_TRY(LAB_NEW(bench, 1));
     bench->settings = settings;
     bench->run = run;
     bench->n = lab_eigen_urls(settings);

@@ -5,7 +5,6 @@
  *
  * Features are compared by 64 bits of a hash. The probability that any two of a million are confused is 3e-8.
  */
-#include "lab/engine/run_memory.h"
 #include "lab/eigen/eigen.h"
 
 #include <math.h>

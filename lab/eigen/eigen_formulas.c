@@ -44,13 +44,12 @@ static int deed_on_all(vidi_set *set, const lab_settings *settings, uint64_t run
 {
     uint64_t n = lab_eigen_urls(settings);
     char url[LAB_URL_ROOM];
+    int verdict;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t site = i / DEPTH, number = site * 2 * DEPTH + i % DEPTH + (asks ? DEPTH : 0);
         size_t length = lab_deep_url(url, settings, run, site, number);
         vidi_str text = {url, length};
-        int verdict = asks ? vidi_has(set, text) : vidi_add(set, text);
-        if (verdict < 0)
-            return verdict;
+        LAB_TRY(verdict = asks ? vidi_has(set, text) : vidi_add(set, text));
         *seen += verdict == VIDI_SEEN;
     }
     return VIDI_OK;
@@ -58,8 +57,9 @@ static int deed_on_all(vidi_set *set, const lab_settings *settings, uint64_t run
 
 static int try_filter(outcome *outcome, const lab_eigen_filter *filter, const lab_settings *settings, uint64_t run)
 {
-    LAB_OWN(lab_close) vidi_set *set = NULL;
+    vidi_set *set;
     double ignored = 0;
+    LAB_BLOCK;
     LAB_TRY(lab_eigen_make(&set, filter, "sip13", settings, run, lab_eigen_urls(settings)));
     LAB_TRY(deed_on_all(set, settings, run, false, &ignored));
     LAB_TRY(deed_on_all(set, settings, run, true, &outcome->seen));

@@ -124,17 +124,14 @@ static int measure_amount(bench *bench, const amount *amount, double *numbers)
 
 static int measure_growth(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_release) bench *bench = calloc(1, sizeof *bench);
-    LAB_TRY(bench ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for a batch of URLs"));
+    bench *bench;
+    LAB_TRY(LAB_NEW(bench, 1));
+    bench->settings = settings;
+    bench->run = run;
     for (size_t row = 0; growth_rows[row]; row++) {
-        memset(bench, 0, sizeof *bench);
+        LAB_BLOCK;
         memset(numbers + row * COLUMNS, 0, COLUMNS * sizeof *numbers);
-        bench->settings = settings;
-        bench->run = run;
-        int code = measure_amount(bench, &amounts[row], numbers + row * COLUMNS);
-        for (size_t f = 0; f < FILTERS; f++)
-            vidi_close(bench->sets[f]);
-        LAB_TRY(code);
+        LAB_TRY(measure_amount(bench, &amounts[row], numbers + row * COLUMNS));
     }
     return VIDI_OK;
 }

@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/engine/run_memory.h"
 #include "lib/inside/inside.h"
 
 const char *const lab_eigen_similar[] = {"many sites", "one site", NULL};
@@ -200,10 +199,8 @@ static int fill_and_ask(bench *bench, const lab_settings *settings, uint64_t run
         for (uint64_t i = 0; i < count; i++)
             bench->urls[i] = url_of(bench->bytes[i], settings, run, first + i, column == ONE_SITE);
         for (size_t h = 0; h < HASHES; h++) {
-            if (!asks)
-                LAB_TRY(vidi_add_batch(bench->sets[h], bench->urls, count, bench->verdicts, NULL));
-            else
-                LAB_TRY(vidi_has_batch(bench->sets[h], bench->urls, count, bench->verdicts));
+            LAB_TRY(asks ? vidi_has_batch(bench->sets[h], bench->urls, count, bench->verdicts)
+                         : vidi_add_batch(bench->sets[h], bench->urls, count, bench->verdicts, NULL));
             for (uint64_t i = 0; asks && i < count; i++)
                 numbers[h * COLUMNS + column] += bench->verdicts[i] == VIDI_SEEN;
         }
@@ -213,17 +210,12 @@ static int fill_and_ask(bench *bench, const lab_settings *settings, uint64_t run
 
 static int measure_similar(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    LAB_OWN(lab_release) bench *bench = calloc(1, sizeof *bench);
-    if (!bench)
-        return lab_fail(VIDI_EMEMORY, "no memory for a batch of URLs");
+    bench *bench;
+    LAB_TRY(LAB_NEW(bench, 1));
     memset(numbers, 0, HASHES * COLUMNS * sizeof *numbers);
     for (size_t column = 0; column < COLUMNS; column++) {
-        int code = fill_and_ask(bench, settings, run, column, numbers);
-        for (size_t h = 0; h < HASHES; h++) {
-            vidi_close(bench->sets[h]);
-            bench->sets[h] = NULL;
-        }
-        LAB_TRY(code);
+        LAB_BLOCK;
+        LAB_TRY(fill_and_ask(bench, settings, run, column, numbers));
     }
     return VIDI_OK;
 }

@@ -12,7 +12,6 @@
 #include "lab/eigen/eigen.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { PART = 20, URLS_LEAST = 1000 };
 
@@ -40,13 +39,12 @@ uint64_t lab_eigen_second(const lab_eigen_filter *filter, uint64_t n)
 int lab_eigen_make(vidi_set **set, const lab_eigen_filter *filter, const char *hash, const lab_settings *settings,
                    uint64_t run, uint64_t n)
 {
-    char params[128];
     uint64_t first = lab_eigen_first(filter, n), all = first + lab_eigen_second(filter, n);
-    int length = snprintf(params, sizeof params, "m=%llu,k=%u,hash=%s", (unsigned long long)all, filter->k, hash);
-    if (filter->feature)
-        snprintf(params + length, sizeof params - (size_t)length, ",m1=%llu,d=%u,g=%s", (unsigned long long)first,
-                 filter->d, filter->feature);
-    return lab_set_make(set, settings, run, filter->feature ? "eigen" : "classic", params, n);
+    if (!filter->feature)
+        return lab_set(set, settings, run, "classic", n, "m=%llu,k=%u,hash=%s", (unsigned long long)all, filter->k,
+                       hash);
+    return lab_set(set, settings, run, "eigen", n, "m=%llu,k=%u,hash=%s,m1=%llu,d=%u,g=%s", (unsigned long long)all,
+                   filter->k, hash, (unsigned long long)first, filter->d, filter->feature);
 }
 
 /* The variance of f^k. */

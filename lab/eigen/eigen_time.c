@@ -29,10 +29,8 @@ typedef struct pages {
 static int make_pages(pages *pages, const lab_settings *settings, uint64_t run)
 {
     uint64_t n = pages->n = lab_eigen_urls(settings);
-    pages->bytes = malloc(2 * n * LAB_URL_ROOM);
-    pages->urls = malloc(2 * n * sizeof *pages->urls);
-    if (!pages->bytes || !pages->urls)
-        return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)(2 * n));
+    LAB_TRY(LAB_NEW(pages->bytes, 2 * n * LAB_URL_ROOM));
+    LAB_TRY(LAB_NEW(pages->urls, 2 * n));
     for (uint64_t deed = ADD; deed < DEEDS; deed++)
         for (uint64_t i = 0; i < n; i++) {
             uint64_t site = i / DEPTH, number = site * 2 * DEPTH + i % DEPTH + deed * DEPTH;
@@ -46,10 +44,8 @@ static int add_and_ask(vidi_set *set, const pages *pages, double *times)
 {
     for (uint64_t deed = ADD; deed < DEEDS; deed++) {
         uint64_t start = lab_thread_time();
-        int64_t seen = deed == ADD ? lab_texts_add(set, pages->urls, pages->n, NULL)
-                                   : lab_texts_ask(set, pages->urls + pages->n, pages->n, NULL);
-        if (seen < 0)
-            return (int)seen;
+        LAB_TRY(deed == ADD ? lab_texts_add(set, pages->urls, pages->n, NULL)
+                            : lab_texts_ask(set, pages->urls + pages->n, pages->n, NULL));
         times[deed] = (double)(lab_thread_time() - start) / (double)pages->n;
     }
     return VIDI_OK;
@@ -58,18 +54,14 @@ static int add_and_ask(vidi_set *set, const pages *pages, double *times)
 static int measure_time(const lab_settings *settings, uint64_t run, double *numbers)
 {
     pages pages = {0};
-    int code = make_pages(&pages, settings, run);
-    for (size_t i = 0; i < FILTERS && code == VIDI_OK; i++) {
+    LAB_TRY(make_pages(&pages, settings, run));
+    for (size_t i = 0; i < FILTERS; i++) {
         vidi_set *set;
-        code = lab_eigen_make(&set, &filters[i], "sip13", settings, run, pages.n);
-        if (code != VIDI_OK)
-            break;
-        code = add_and_ask(set, &pages, numbers + i * DEEDS);
-        vidi_close(set);
+        LAB_BLOCK;
+        LAB_TRY(lab_eigen_make(&set, &filters[i], "sip13", settings, run, pages.n));
+        LAB_TRY(add_and_ask(set, &pages, numbers + i * DEEDS));
     }
-    free(pages.bytes);
-    free(pages.urls);
-    return code;
+    return VIDI_OK;
 }
 
 LAB_STUDY(eigen_time, "eigen-time", "Time per URL", "the eigenvalue paper, section 2.3",

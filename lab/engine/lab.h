@@ -37,12 +37,12 @@ int lab_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
  */
 int lab_grow(void *list, size_t needed, size_t *room, size_t size);
 
-/* Passes a negative code on. */
+/* Passes a negative code on; other numbers, such as a count, are ignored. */
 #define LAB_TRY(expression)                                                                                            \
     do {                                                                                                               \
-        int lab_code = (expression);                                                                                   \
+        int64_t lab_code = (expression);                                                                               \
         if (lab_code < 0)                                                                                              \
-            return lab_code;                                                                                           \
+            return (int)lab_code;                                                                                      \
     } while (0)
 
 /*

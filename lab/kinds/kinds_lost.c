@@ -27,18 +27,18 @@ static int lost_in(size_t kind, double bits, const lab_texts *texts, const lab_s
 {
     vidi_plan_entry plan;
     vidi_stats stats = {.size = sizeof stats};
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
+    int64_t seen;
     bool fits;
     *number = (double)NAN;
     LAB_TRY(lab_kind_plan(&plan, &fits, lab_kind_names[kind], texts->count, bits));
     if (!fits)
         return VIDI_OK;
     LAB_TRY(lab_kind_make(&set, &plan, settings, run));
-    int64_t seen = lab_texts_add(set, texts->urls, texts->count, NULL);
-    int code = seen < 0 ? (int)seen : vidi_stat(set, &stats);
-    vidi_close(set);
+    LAB_TRY(seen = lab_texts_add(set, texts->urls, texts->count, NULL));
+    LAB_TRY(vidi_stat(set, &stats));
     *number = reported ? stats.expected_lost : (double)seen;
-    return code;
+    return VIDI_OK;
 }
 
 static int measure(const lab_settings *settings, uint64_t run, double *numbers)

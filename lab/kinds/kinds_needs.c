@@ -45,14 +45,13 @@ static int bits_for(size_t kind, double error, const lab_texts *texts, const lab
     uint64_t n = urls_of(settings, kind, PART);
     vidi_plan_entry plan;
     vidi_stats stats = {.size = sizeof stats};
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     LAB_TRY(lab_kind_plan_error(&plan, lab_kind_names[kind], n, error));
     LAB_TRY(lab_kind_make(&set, &plan, settings, run));
-    int64_t seen = lab_texts_add(set, texts->urls, n, NULL);
-    int code = seen < 0 ? (int)seen : vidi_stat(set, &stats);
-    vidi_close(set);
+    LAB_TRY(lab_texts_add(set, texts->urls, n, NULL));
+    LAB_TRY(vidi_stat(set, &stats));
     *bits = 8 * (double)stats.bytes / (double)n;
-    return code;
+    return VIDI_OK;
 }
 
 static int measure_needs(const lab_settings *settings, uint64_t run, double *numbers)
@@ -87,18 +86,16 @@ static int time_in(size_t kind, const vidi_plan_entry *plan, const lab_texts *te
                    uint64_t run, double *add, double *ask)
 {
     uint64_t n = plan->urls, asked = kind == LAB_KIND_LIST && n > LIST_QUESTIONS ? LIST_QUESTIONS : n;
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     LAB_TRY(lab_kind_make(&set, plan, settings, run));
     uint64_t start = lab_thread_time();
-    int64_t code = lab_texts_add(set, texts->urls, n, NULL);
+    LAB_TRY(lab_texts_add(set, texts->urls, n, NULL));
     uint64_t between = lab_thread_time();
-    if (code >= 0)
-        code = lab_texts_ask(set, texts->urls + texts->count / 2, asked, NULL);
+    LAB_TRY(lab_texts_ask(set, texts->urls + texts->count / 2, asked, NULL));
     uint64_t end = lab_thread_time();
-    vidi_close(set);
     *add = (double)(between - start) / (double)n;
     *ask = (double)(end - between) / (double)asked;
-    return code < 0 ? (int)code : VIDI_OK;
+    return VIDI_OK;
 }
 
 /* Times of a set with 16 bits per URL, if that fits, and of a set for an error rate of one in a million. */

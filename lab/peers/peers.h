@@ -84,6 +84,11 @@ int lab_peer_make(lab_peer **made, const lab_peer_plan *plan, bool grows, const 
                   lab_peer_memory *memory);
 void lab_peer_free(lab_peer *peer); /* NULL is fine */
 
+static inline void lab_peer_close(lab_peer **peer)
+{
+    lab_peer_free(*peer);
+}
+
 /* A binary fuse filter only collects keys here. */
 int64_t lab_peer_add(lab_peer *peer, const vidi_digest *keys, size_t count);
 /* Call it after the last key: a binary fuse filter is built, the others need nothing. */

@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/peers/peers.h"
 
 enum { KEYS = 4000, GROWN = 4, ABILITIES = 5 };
@@ -41,12 +42,10 @@ static int fill(const trial *trial, uint64_t all, lab_peer_memory *memory, lab_p
     lab_peer_memory_init(memory);
     LAB_TRY(lab_peer_plan_rate(&plan, trial->sort, KEYS, CAN_RATE));
     LAB_TRY(lab_peer_make(peer, &plan, false, key, memory));
-    int64_t code = lab_peer_add(*peer, trial->keys, KEYS / 2);
-    if (code >= 0)
-        code = lab_peer_finish(*peer);
-    if (code >= 0)
-        code = lab_peer_add(*peer, trial->keys + KEYS / 2, all - KEYS / 2);
-    return code < 0 ? (int)code : VIDI_OK;
+    LAB_TRY(lab_peer_add(*peer, trial->keys, KEYS / 2));
+    LAB_TRY(lab_peer_finish(*peer));
+    LAB_TRY(lab_peer_add(*peer, trial->keys + KEYS / 2, all - KEYS / 2));
+    return VIDI_OK;
 }
 
 static bool is_refusal(int code)
@@ -58,11 +57,10 @@ static bool is_refusal(int code)
 static int takes(const trial *trial, uint64_t all, bool *can)
 {
     lab_peer_memory memory;
-    lab_peer *peer = NULL;
+    LAB_OWN(lab_peer_close) lab_peer *peer = NULL;
     int code = fill(trial, all, &memory, &peer);
     *can = code == VIDI_OK && lab_peer_has(peer, trial->keys, all) == (int64_t)all &&
            (double)lab_peer_has(peer, trial->keys + all, KEYS) <= KEPT_RATE * KEYS;
-    lab_peer_free(peer);
     return is_refusal(code) ? VIDI_OK : code;
 }
 
@@ -98,7 +96,7 @@ static int make_sets(const trial *trial, vidi_set *sets[2])
     lab_peer_plan plan;
     LAB_TRY(lab_peer_plan_rate(&plan, trial->sort, KEYS, CAN_RATE));
     for (unsigned i = 0; i < 2; i++) {
-        LAB_TRY(lab_set_make(&sets[i], trial->settings, trial->run, plan.vidi.kind, plan.vidi.params, KEYS));
+        LAB_TRY(lab_set(&sets[i], trial->settings, trial->run, plan.vidi.kind, KEYS, "%s", plan.vidi.params));
         LAB_TRY(add_urls(sets[i], trial, i * KEYS / 2, (i + 1) * KEYS / 2));
     }
     return VIDI_OK;
@@ -113,8 +111,9 @@ static int count_element(void *context, const vidi_entry *entry)
 
 static int vidi_abilities(const trial *trial, bool *deletes, bool *merges, bool *lists)
 {
-    vidi_set *sets[2] = {NULL, NULL};
+    vidi_set *sets[2];
     uint64_t listed = 0;
+    LAB_BLOCK;
     int code = make_sets(trial, sets);
     if (code == VIDI_OK)
         code = vidi_iterate(sets[0], count_element, &listed);
@@ -126,83 +125,79 @@ static int vidi_abilities(const trial *trial, bool *deletes, bool *merges, bool 
         code = remove_urls(sets[1], trial, KEYS / 2, KEYS * 3 / 4);
     *deletes = code == VIDI_OK && known_urls(sets[1], trial, KEYS * 3 / 4, KEYS) == KEYS / 4 &&
                (double)known_urls(sets[1], trial, KEYS / 2, KEYS * 3 / 4) <= KEPT_RATE * KEYS / 4;
-    vidi_close(sets[0]);
-    vidi_close(sets[1]);
     return is_refusal(code) ? VIDI_OK : code;
 }
 
 /* ---- the rest with the others ---- */
 
+static void free_cuckoo(void *filter)
+{
+    lab_cuckoo_free(filter);
+}
+
+static void free_swiss(void *table)
+{
+    lab_swiss_free(table);
+}
+
 static int cuckoo_abilities(const trial *trial, bool *deletes, bool *merges)
 {
     lab_peer_plan plan;
-    lab_cuckoo *filters[2] = {NULL, NULL};
+    lab_cuckoo *filters[2];
+    LAB_BLOCK;
     LAB_TRY(lab_peer_plan_rate(&plan, LAB_PEER_CUCKOO, KEYS, CAN_RATE));
-    int64_t code = VIDI_OK;
-    for (unsigned i = 0; i < 2 && code >= 0; i++) {
-        code = lab_cuckoo_make(&filters[i], plan.units, plan.bits, NULL);
-        if (code >= 0)
-            code = lab_cuckoo_add(filters[i], words_from(trial, i * KEYS / 2, KEYS / 2), NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        LAB_TRY(lab_cuckoo_make(&filters[i], plan.units, plan.bits, NULL));
+        LAB_TRY(lab_own(filters[i], free_cuckoo));
+        LAB_TRY(lab_cuckoo_add(filters[i], words_from(trial, i * KEYS / 2, KEYS / 2), NULL));
     }
-    if (code >= 0)
-        code = lab_cuckoo_merge(filters[0], filters[1]);
-    if (code >= 0) {
-        *merges = lab_cuckoo_has(filters[0], words_from(trial, 0, KEYS), NULL) == KEYS;
-        lab_cuckoo_remove(filters[1], words_from(trial, KEYS / 2, KEYS / 4));
-        /* A removed key that shares its fingerprint and buckets with another takes that one along. */
-        *deletes =
-            (double)lab_cuckoo_has(filters[1], words_from(trial, KEYS * 3 / 4, KEYS / 4), NULL) >=
-                (1 - KEPT_RATE) * KEYS / 4 &&
-            (double)lab_cuckoo_has(filters[1], words_from(trial, KEYS / 2, KEYS / 4), NULL) <= KEPT_RATE * KEYS / 4;
-    }
-    lab_cuckoo_free(filters[0]);
-    lab_cuckoo_free(filters[1]);
-    return code < 0 ? (int)code : VIDI_OK;
+    LAB_TRY(lab_cuckoo_merge(filters[0], filters[1]));
+    *merges = lab_cuckoo_has(filters[0], words_from(trial, 0, KEYS), NULL) == KEYS;
+    lab_cuckoo_remove(filters[1], words_from(trial, KEYS / 2, KEYS / 4));
+    /* A removed key that shares its fingerprint and buckets with another takes that one along. */
+    *deletes = (double)lab_cuckoo_has(filters[1], words_from(trial, KEYS * 3 / 4, KEYS / 4), NULL) >=
+                   (1 - KEPT_RATE) * KEYS / 4 &&
+               (double)lab_cuckoo_has(filters[1], words_from(trial, KEYS / 2, KEYS / 4), NULL) <= KEPT_RATE * KEYS / 4;
+    return VIDI_OK;
 }
 
 static int rocksdb_abilities(const trial *trial, bool *merges)
 {
     lab_peer_plan plan;
-    lab_rocksdb filters[2] = {{0}, {0}};
+    lab_rocksdb filters[2];
+    LAB_BLOCK;
     LAB_TRY(lab_peer_plan_rate(&plan, LAB_PEER_ROCKSDB, KEYS, CAN_RATE));
     size_t bytes = plan.units * LAB_PEER_LINE;
     for (unsigned i = 0; i < 2; i++) {
         filters[i] = (lab_rocksdb){lab_peer_allocate(NULL, bytes), (uint32_t)plan.units, plan.bits};
-        if (filters[i].words)
-            lab_rocksdb_add(&filters[i], words_from(trial, i * KEYS / 2, KEYS / 2), NULL);
+        if (!filters[i].words)
+            return lab_fail(VIDI_EMEMORY, "no memory for two filters");
+        LAB_TRY(lab_own(filters[i].words, free));
+        lab_rocksdb_add(&filters[i], words_from(trial, i * KEYS / 2, KEYS / 2), NULL);
     }
-    bool made = filters[0].words && filters[1].words;
-    if (made) {
-        lab_rocksdb_merge(&filters[0], &filters[1]);
-        *merges = lab_rocksdb_has(&filters[0], words_from(trial, 0, KEYS), NULL) == KEYS;
-    }
-    lab_peer_release(NULL, filters[0].words, bytes);
-    lab_peer_release(NULL, filters[1].words, bytes);
-    return made ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for two filters");
+    lab_rocksdb_merge(&filters[0], &filters[1]);
+    *merges = lab_rocksdb_has(&filters[0], words_from(trial, 0, KEYS), NULL) == KEYS;
+    return VIDI_OK;
 }
 
 /* Merging is adding what the other table lists. */
 static int swiss_abilities(const trial *trial, bool *deletes, bool *merges, bool *lists)
 {
-    lab_swiss *tables[2] = {NULL, NULL};
+    lab_swiss *tables[2];
     uint64_t listed = 0, word;
-    int64_t code = VIDI_OK;
-    for (unsigned i = 0; i < 2 && code >= 0; i++) {
-        code = lab_swiss_make(&tables[i], KEYS, NULL);
-        if (code >= 0)
-            code = lab_swiss_add(tables[i], words_from(trial, i * KEYS / 2, KEYS / 2), NULL);
+    LAB_BLOCK;
+    for (unsigned i = 0; i < 2; i++) {
+        LAB_TRY(lab_swiss_make(&tables[i], KEYS, NULL));
+        LAB_TRY(lab_own(tables[i], free_swiss));
+        LAB_TRY(lab_swiss_add(tables[i], words_from(trial, i * KEYS / 2, KEYS / 2), NULL));
     }
-    for (uint64_t at = 0; code >= 0 && lab_swiss_next(tables[1], &at, &word); listed++)
-        code = lab_swiss_add(tables[0], (lab_peer_keys){&word, 1, 1}, NULL);
-    if (code >= 0) {
-        *lists = listed == KEYS / 2;
-        *merges = lab_swiss_has(tables[0], words_from(trial, 0, KEYS), NULL) == KEYS;
-        *deletes = lab_swiss_remove(tables[1], words_from(trial, KEYS / 2, KEYS / 4)) == KEYS / 4 &&
-                   lab_swiss_has(tables[1], words_from(trial, KEYS / 2, KEYS / 2), NULL) == KEYS / 4;
-    }
-    lab_swiss_free(tables[0]);
-    lab_swiss_free(tables[1]);
-    return code < 0 ? (int)code : VIDI_OK;
+    for (uint64_t at = 0; lab_swiss_next(tables[1], &at, &word); listed++)
+        LAB_TRY(lab_swiss_add(tables[0], (lab_peer_keys){&word, 1, 1}, NULL));
+    *lists = listed == KEYS / 2;
+    *merges = lab_swiss_has(tables[0], words_from(trial, 0, KEYS), NULL) == KEYS;
+    *deletes = lab_swiss_remove(tables[1], words_from(trial, KEYS / 2, KEYS / 4)) == KEYS / 4 &&
+               lab_swiss_has(tables[1], words_from(trial, KEYS / 2, KEYS / 2), NULL) == KEYS / 4;
+    return VIDI_OK;
 }
 
 /* A binary fuse filter has no such function. */
@@ -226,23 +221,19 @@ static int other_abilities(const trial *trial, bool *deletes, bool *merges, bool
 static int measure_abilities(const lab_settings *settings, uint64_t run, double *numbers)
 {
     const uint64_t all = (GROWN + 1) * (uint64_t)KEYS;
-    trial trial = {.settings = settings, .run = run, .keys = malloc(all * sizeof *trial.keys)};
-    int code = trial.keys ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for %llu keys", (unsigned long long)all);
-    if (trial.keys)
-        lab_peer_make_hashes(trial.keys, settings, run, 0, all);
-    for (size_t i = 0; i < LAB_PEERS && code == VIDI_OK; i++) {
+    trial trial = {.settings = settings, .run = run};
+    LAB_TRY(LAB_NEW(trial.keys, all));
+    lab_peer_make_hashes(trial.keys, settings, run, 0, all);
+    for (size_t i = 0; i < LAB_PEERS; i++) {
         bool can[ABILITIES] = {false};
         trial.sort = (lab_peer_sort)i;
-        code = takes(&trial, KEYS, &can[0]);
-        if (code == VIDI_OK)
-            code = takes(&trial, GROWN * (uint64_t)KEYS, &can[1]);
-        if (code == VIDI_OK)
-            code = other_abilities(&trial, &can[2], &can[3], &can[4]);
+        LAB_TRY(takes(&trial, KEYS, &can[0]));
+        LAB_TRY(takes(&trial, GROWN * (uint64_t)KEYS, &can[1]));
+        LAB_TRY(other_abilities(&trial, &can[2], &can[3], &can[4]));
         for (size_t ability = 0; ability < ABILITIES; ability++)
             numbers[i * ABILITIES + ability] = can[ability];
     }
-    free(trial.keys);
-    return code;
+    return VIDI_OK;
 }
 
 LAB_STUDY(peers_abilities, "peers-abilities", "What they can do: the filters people use now", "vidi",

@@ -93,7 +93,8 @@ static int measure_row(size_t row, const vidi_digest *hashes, uint64_t n, double
     static const unsigned char key[VIDI_KEY_BYTES];
     lab_peer_plan plan = plan_of(row, n);
     lab_peer_memory memory;
-    lab_peer *peer;
+    LAB_OWN(lab_peer_close) lab_peer *peer = NULL;
+    int64_t seen;
     numbers[LOAD] = (double)NAN;
     if (row == CUCKOO)
         LAB_TRY(cuckoo_load(hashes, n, &numbers[LOAD]));
@@ -101,15 +102,12 @@ static int measure_row(size_t row, const vidi_digest *hashes, uint64_t n, double
         LAB_TRY(swiss_load(hashes, n < LOAD_URLS ? n : LOAD_URLS, &numbers[LOAD]));
     lab_peer_memory_init(&memory);
     LAB_TRY(lab_peer_make(&peer, &plan, false, key, &memory));
-    int64_t code = lab_peer_add(peer, hashes, n);
-    if (code >= 0)
-        code = lab_peer_finish(peer);
-    if (code >= 0)
-        code = lab_peer_has(peer, hashes + n, n);
+    LAB_TRY(lab_peer_add(peer, hashes, n));
+    LAB_TRY(lab_peer_finish(peer));
+    LAB_TRY(seen = lab_peer_has(peer, hashes + n, n));
     numbers[BITS] = 8 * (double)memory.now / (double)n;
-    numbers[RATE] = (double)code;
-    lab_peer_free(peer);
-    return code < 0 ? (int)code : VIDI_OK;
+    numbers[RATE] = (double)seen;
+    return VIDI_OK;
 }
 
 static int measure_check(const lab_settings *settings, uint64_t run, double *numbers)

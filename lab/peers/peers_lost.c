@@ -41,22 +41,19 @@ static int fill(filled *filled, const lab_peer_plan *plan, bool grows, const lab
 {
     unsigned char key[VIDI_KEY_BYTES];
     lab_peer_memory memory;
-    lab_peer *peer;
+    LAB_OWN(lab_peer_close) lab_peer *peer = NULL;
     lab_key(key, settings->seed, run);
     lab_peer_memory_init(&memory);
     LAB_TRY(lab_peer_make(&peer, plan, grows, key, &memory));
-    int64_t code = lab_peer_add(peer, keys, plan->keys);
-    if (code >= 0)
-        code = lab_peer_finish(peer);
-    if (code >= 0 && asks)
-        code = filled->falsely_seen = lab_peer_has(peer, keys + plan->keys, plan->keys);
+    LAB_TRY(lab_peer_add(peer, keys, plan->keys));
+    LAB_TRY(lab_peer_finish(peer));
+    if (asks)
+        LAB_TRY(filled->falsely_seen = lab_peer_has(peer, keys + plan->keys, plan->keys));
     filled->bits = 8 * (double)memory.now / (double)plan->keys;
     filled->peak_bits = 8 * (double)memory.peak / (double)plan->keys;
-    lab_peer_free(peer);
-    return code < 0 ? (int)code : VIDI_OK;
+    return VIDI_OK;
 }
 
-/* Memory for n hashes; free it in every case. */
 /* ---- pages lost at equal bits ---- */
 
 /* VIDI_OK and *fits false if it does not fit, or if it cannot make use of more bits than the next smaller size has. */
@@ -76,7 +73,7 @@ static int lost_in(size_t row, size_t column, const lab_settings *settings, uint
                    double *number)
 {
     lab_peer_plan plan;
-    filled filled;
+    filled filled = {0};
     bool fits;
     *number = (double)NAN;
     LAB_TRY(plan_cell(&plan, &fits, settings, row, column));
@@ -133,7 +130,7 @@ static int measure_needs(const lab_settings *settings, uint64_t run, double *num
     lab_peer_make_hashes(hashes, settings, run, 0, n);
     for (size_t i = 0; i < (size_t)LAB_PEERS * RATES; i++) {
         lab_peer_plan plan;
-        filled filled;
+        filled filled = {0};
         LAB_TRY(lab_peer_plan_rate(&plan, (lab_peer_sort)(i / RATES), n, rates[i % RATES]));
         LAB_TRY(fill(&filled, &plan, false, settings, run, hashes, false));
         numbers[i] = filled.bits;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lab/engine/run_memory.h"
 #include "lab/peers/peers.h"
 
 enum { NEAR_PART = 10, FAR_TIMES = 4, DEEDS = 3, PLACES = 2, BATCH = 4096, ASKED_MOST = 500000, ASKED_LEAST = 100000 };
@@ -42,19 +43,19 @@ typedef int64_t deed(lab_peer *peer, const vidi_digest *keys, size_t count);
 
 static int time_deed(deed *deed, lab_peer *peer, keys from, uint64_t count, double *nanoseconds)
 {
-    vidi_digest *batch = malloc(BATCH * sizeof *batch);
+    vidi_digest *batch;
     uint64_t time = 0;
-    int64_t code = batch ? 0 : lab_fail(VIDI_EMEMORY, "no memory for a batch");
-    for (uint64_t done = 0, now; done < count && code >= 0; done += now) {
+    LAB_BLOCK;
+    LAB_TRY(LAB_NEW(batch, BATCH));
+    for (uint64_t done = 0, now; done < count; done += now) {
         now = count - done < BATCH ? count - done : BATCH;
         lab_peer_make_hashes(batch, from.settings, from.run, from.first + done, now);
         uint64_t start = lab_thread_time();
-        code = deed(peer, batch, now);
+        LAB_TRY(deed(peer, batch, now));
         time += lab_thread_time() - start;
     }
-    free(batch);
     *nanoseconds = (double)time / (double)count;
-    return code < 0 ? (int)code : VIDI_OK;
+    return VIDI_OK;
 }
 
 /* Small numbers of keys are looked up several times, so that the time is long enough to measure. */
@@ -76,20 +77,16 @@ static int time_plan(const lab_peer_plan *plan, const lab_settings *settings, ui
 {
     unsigned char key[VIDI_KEY_BYTES];
     lab_peer_memory memory;
-    lab_peer *peer;
+    LAB_OWN(lab_peer_close) lab_peer *peer = NULL;
     keys known = {settings, run, 0}, new = {settings, run, plan->keys};
     lab_key(key, settings->seed, run);
     lab_peer_memory_init(&memory);
     LAB_TRY(lab_peer_make(&peer, plan, false, key, &memory));
-    int code = time_deed(lab_peer_add, peer, known, plan->keys, &times->add);
-    if (code == VIDI_OK)
-        code = lab_peer_finish(peer);
-    if (code == VIDI_OK && all)
-        code = time_lookups(peer, known, plan->keys, &times->known);
-    if (code == VIDI_OK)
-        code = time_lookups(peer, new, plan->keys, &times->new);
-    lab_peer_free(peer);
-    return code;
+    LAB_TRY(time_deed(lab_peer_add, peer, known, plan->keys, &times->add));
+    LAB_TRY(lab_peer_finish(peer));
+    if (all)
+        LAB_TRY(time_lookups(peer, known, plan->keys, &times->known));
+    return time_lookups(peer, new, plan->keys, &times->new);
 }
 
 /* ---- at an equal rate ---- */

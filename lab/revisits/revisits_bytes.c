@@ -65,20 +65,18 @@ static int peak_of(way way, const lab_texts *texts, const lab_settings *settings
 {
     lab_meter meter;
     vidi_access access = VIDI_ACCESS_INIT;
-    vidi_set *set = NULL;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     lab_meter_init(&meter);
     access.allocator = &meter.allocator;
     access.flags = way == TOUCHED_LATER ? VIDI_TOUCH_LATER : 0;
-    int64_t code = make(&set, settings, run, &access, way, texts->count);
-    for (unsigned crawl = 0; crawl < CRAWLS && code >= 0; crawl++) {
+    LAB_TRY(make(&set, settings, run, &access, way, texts->count));
+    for (unsigned crawl = 0; crawl < CRAWLS; crawl++) {
         if (crawl > 0)
-            code = next_crawl(&set, settings, run, &access, way, texts->count, crawl);
-        if (code >= 0)
-            code = lab_texts_add(set, texts->urls, texts->count, NULL);
+            LAB_TRY(next_crawl(&set, settings, run, &access, way, texts->count, crawl));
+        LAB_TRY(lab_texts_add(set, texts->urls, texts->count, NULL));
     }
-    vidi_close(set);
     *number = (double)meter.peak / ((double)texts->count * BITS / 8);
-    return code < 0 ? (int)code : VIDI_OK;
+    return VIDI_OK;
 }
 
 static int measure_bytes(const lab_settings *settings, uint64_t run, double *numbers)

@@ -46,20 +46,19 @@ static double take_peak(const lab_pass *pass, const lab_stream *stream)
 static int measure_stream(const lab_stream *stream, double bits, lab_stream_order order, const lab_settings *settings,
                           uint64_t run, take_number *take, double *numbers)
 {
-    lab_sequence sequence;
+    LAB_OWN(lab_sequence_free) lab_sequence sequence = {0};
     lab_fitted fitted;
     lab_pass pass;
-    int code = lab_sequence_make(&sequence, stream, order, settings, run);
-    for (size_t kind = 0; kind < LAB_STREAM_KINDS && code == VIDI_OK; kind++) {
+    LAB_TRY(lab_sequence_make(&sequence, stream, order, settings, run));
+    for (size_t kind = 0; kind < LAB_STREAM_KINDS; kind++) {
         numbers[kind] = (double)NAN;
-        code = fit(&fitted, stream, lab_stream_kinds[kind], bits);
-        if (code < 0 || !fitted.fits)
+        LAB_TRY(fit(&fitted, stream, lab_stream_kinds[kind], bits));
+        if (!fitted.fits)
             continue;
-        code = lab_stream_pass(&pass, stream, &sequence, &fitted, settings, run);
+        LAB_TRY(lab_stream_pass(&pass, stream, &sequence, &fitted, settings, run));
         numbers[kind] = take(&pass, stream);
     }
-    lab_sequence_free(&sequence);
-    return code;
+    return VIDI_OK;
 }
 
 /* The sums of all rows before, without those of streams that a kind does not fit. */

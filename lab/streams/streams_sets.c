@@ -44,12 +44,11 @@ static size_t batch_of(const vidi_plan_entry *plan)
 /* Adds the URLs for which a set needs the most memory beside its arrays; of a small stream, all. */
 static int add_demanding(vidi_set *set, const lab_stream *stream)
 {
-    int code = VIDI_OK;
-    for (size_t i = 0; i < sizeof stream->extremes / sizeof *stream->extremes && code >= 0; i++)
-        code = vidi_add(set, lab_stream_url(stream, stream->extremes[i]));
-    for (uint64_t i = 0; i < stream->count && stream->count <= SMALL && code >= 0; i++)
-        code = vidi_add(set, lab_stream_url(stream, i));
-    return code;
+    for (size_t i = 0; i < sizeof stream->extremes / sizeof *stream->extremes; i++)
+        LAB_TRY(vidi_add(set, lab_stream_url(stream, stream->extremes[i])));
+    for (uint64_t i = 0; i < stream->count && stream->count <= SMALL; i++)
+        LAB_TRY(vidi_add(set, lab_stream_url(stream, i)));
+    return VIDI_OK;
 }
 
 /* What a set allocates beside its arrays. */

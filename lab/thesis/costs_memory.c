@@ -39,12 +39,11 @@ static int kilobytes_of_filter(const lab_settings *settings, uint64_t run, unsig
     char params[256];
     const char *kind = lab_config_set(&config, params, sizeof params);
     vidi_stats stats = {.size = sizeof stats};
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     LAB_TRY(lab_set_make(&set, settings, run, kind, params, LAB_COST_URLS));
-    int code = vidi_stat(set, &stats);
-    vidi_close(set);
+    LAB_TRY(vidi_stat(set, &stats));
     *kilobytes = (double)stats.bytes / KILOBYTE;
-    return code;
+    return VIDI_OK;
 }
 
 static int measure_filters(const lab_settings *settings, uint64_t run, double *numbers)

@@ -49,10 +49,10 @@ static int crawl_shuffled(desk *desk, vidi_set *set, const lab_settings *setting
         desk->shuffled[i] = desk->texts.urls[desk->order[i]];
         desk->shuffled_hits[i] = desk->hits[desk->order[i]];
     }
-    int64_t seen = lab_texts_add(set, desk->shuffled, n, desk->shuffled_hits);
+    LAB_TRY(lab_texts_add(set, desk->shuffled, n, desk->shuffled_hits));
     for (uint64_t i = 0; i < n; i++)
         desk->hits[desk->order[i]] = desk->shuffled_hits[i];
-    return seen < 0 ? (int)seen : VIDI_OK;
+    return VIDI_OK;
 }
 
 static int crawl_again(desk *desk, vidi_set *set, const lab_settings *settings, uint64_t run, unsigned crawl,
@@ -64,8 +64,8 @@ static int crawl_again(desk *desk, vidi_set *set, const lab_settings *settings, 
         LAB_TRY(vidi_rotate(set, &next));
     if (shuffled && crawl > 0)
         return crawl_shuffled(desk, set, settings, run, crawl);
-    int64_t seen = lab_texts_add(set, desk->texts.urls, desk->texts.count, desk->hits);
-    return seen < 0 ? (int)seen : VIDI_OK;
+    LAB_TRY(lab_texts_add(set, desk->texts.urls, desk->texts.count, desk->hits));
+    return VIDI_OK;
 }
 
 static double count_delayed(const desk *desk, uint64_t first, unsigned crawls)

@@ -46,13 +46,14 @@ static int measure_equal(const lab_settings *settings, uint64_t run, double *num
 {
     lab_texts texts;
     uint64_t n = lab_further_urls(settings, PART);
+    int64_t seen;
     LAB_TRY(lab_texts_make(&texts, settings, run, 0, 2 * n));
     for (size_t i = 0; i < SHAPES; i++) {
         LAB_OWN(lab_close) vidi_set *set = NULL;
         LAB_TRY(make(&set, &shapes[i], false, settings, run, n));
-        LAB_TRY((int)lab_texts_add(set, texts.urls, n, NULL));
-        numbers[i] = (double)lab_texts_ask(set, texts.urls + n, n, NULL);
-        LAB_TRY((int)numbers[i]);
+        LAB_TRY(lab_texts_add(set, texts.urls, n, NULL));
+        LAB_TRY(seen = lab_texts_ask(set, texts.urls + n, n, NULL));
+        numbers[i] = (double)seen;
     }
     return VIDI_OK;
 }
@@ -80,9 +81,7 @@ static int time_deeds(vidi_set *set, const lab_texts *texts, double *numbers)
     uint64_t n = texts->count / 2;
     for (unsigned deed = 0; deed < DEEDS; deed++) {
         uint64_t start = lab_thread_time();
-        int64_t code = do_deed(set, deed, texts);
-        if (code < 0)
-            return (int)code;
+        LAB_TRY(do_deed(set, deed, texts));
         numbers[deed] = (double)(lab_thread_time() - start) / (double)n;
     }
     return VIDI_OK;

@@ -58,14 +58,12 @@ static int make(vidi_set **set, const plan *plan, const lab_settings *settings, 
 static int crawl(vidi_set *set, const lab_texts *texts, double *numbers)
 {
     uint64_t n = texts->count / 2;
+    int64_t seen;
     for (unsigned i = 0; i < CRAWLS; i++) {
         if (i > 0)
             LAB_TRY(vidi_rotate(set, NULL)); /* sizes the next filter from the count */
-        int64_t seen = lab_texts_add(set, texts->urls, n, NULL);
-        if (seen >= 0)
-            seen = lab_texts_ask(set, texts->urls + n, n, NULL);
-        if (seen < 0)
-            return (int)seen;
+        LAB_TRY(lab_texts_add(set, texts->urls, n, NULL));
+        LAB_TRY(seen = lab_texts_ask(set, texts->urls + n, n, NULL));
         numbers[i] = (double)seen;
     }
     return VIDI_OK;

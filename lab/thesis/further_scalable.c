@@ -67,11 +67,9 @@ static int crawl_twice(vidi_set *set, uint64_t capacity, const lab_texts *texts,
     for (unsigned crawl = 0; crawl < CRAWLS; crawl++) {
         if (crawl > 0)
             LAB_TRY(next_crawl(set, capacity));
-        int64_t seen = lab_texts_add(set, texts->urls, n, NULL);
-        if (seen >= 0)
-            seen = lab_texts_ask(set, texts->urls + n, n, hits);
-        if (seen < 0)
-            return (int)seen;
+        int64_t seen;
+        LAB_TRY(lab_texts_add(set, texts->urls, n, NULL));
+        LAB_TRY(seen = lab_texts_ask(set, texts->urls + n, n, hits));
         if (crawl == 0)
             numbers[0] = (double)seen;
     }
@@ -107,14 +105,12 @@ static int measure_memory(const setup *setup, const lab_settings *settings, uint
                           double *bits)
 {
     vidi_stats stats = {.size = sizeof stats};
-    vidi_set *set;
+    LAB_OWN(lab_close) vidi_set *set = NULL;
     LAB_TRY(make(&set, setup, settings, run, texts->count));
-    int64_t code = lab_texts_add(set, texts->urls, texts->count, NULL);
-    if (code >= 0)
-        code = vidi_stat(set, &stats);
-    vidi_close(set);
+    LAB_TRY(lab_texts_add(set, texts->urls, texts->count, NULL));
+    LAB_TRY(vidi_stat(set, &stats));
     *bits = 8 * (double)stats.bytes / (double)texts->count;
-    return code < 0 ? (int)code : VIDI_OK;
+    return VIDI_OK;
 }
 
 static int measure_scalable_memory(const lab_settings *settings, uint64_t run, double *numbers)
