@@ -101,17 +101,16 @@ static int print_empty_line(void)
 
 static int show(cli_words words)
 {
-    cli_words ids;
+    LAB_OWN(lab_names_free) cli_words ids = {NULL, 0};
     if (words.count == 0)
         return cli_error("'vidi lab show' needs an experiment; 'vidi lab list' names them");
-    int status = lab_names_make(&ids, words, lab_experiment_name);
-    for (size_t i = 0; i < ids.count && status == CLI_OK; i++) {
+    CLI_TRY(lab_names_make(&ids, words, lab_experiment_name));
+    for (size_t i = 0; i < ids.count; i++) {
         if (i > 0)
-            status = print_empty_line();
-        status = status == CLI_OK ? show_one(ids.list[i]) : status;
+            CLI_TRY(print_empty_line());
+        CLI_TRY(show_one(ids.list[i]));
     }
-    free(ids.list);
-    return status;
+    return CLI_OK;
 }
 
 static int print_urls(lab_options *options)
@@ -224,43 +223,31 @@ static int check_forms(const lab_options *options)
                                                            : CLI_OK;
 }
 
-/* If measuring succeeded. Frees the book in every case. */
-static int print_and_judge(lab_book *book, const lab_options *options, int status)
-{
-    if (status == CLI_OK)
-        status = print_book(book, options);
-    if (status == CLI_OK)
-        status = judge_together(book);
-    lab_book_free(book);
-    return status;
-}
-
 static int measure_cell(lab_options *options, cli_words words)
 {
     lab_config cell = asked_cell(options);
-    lab_book book;
+    LAB_OWN(lab_book_free) lab_book book = {.count = 0};
     char text[160];
     if (words.count > 0)
         return cli_error("'vidi lab cell' takes options, not '%s'", words.list[0]);
     CLI_TRY(check_forms(options));
     CLI_TRY(check_kind(options));
-    int status = lab_run_book(&book, options, words, &cell);
-    if (status == CLI_OK) /* a cell has no name, so its configuration stands for one */
-        book.findings[0].row = book.tables[0].entries[0].row = lab_config_text(&cell, text, sizeof text);
-    return print_and_judge(&book, options, status);
+    CLI_TRY(lab_run_book(&book, options, words, &cell));
+    /* A cell has no name, so its configuration stands for one. */
+    book.findings[0].row = book.tables[0].entries[0].row = lab_config_text(&cell, text, sizeof text);
+    CLI_TRY(print_book(&book, options));
+    return judge_together(&book);
 }
 
 static int measure_and_print(lab_options *options, cli_words words)
 {
-    lab_book book = {.count = 0};
-    cli_words ids;
+    LAB_OWN(lab_book_free) lab_book book = {.count = 0};
+    LAB_OWN(lab_names_free) cli_words ids = {NULL, 0};
     CLI_TRY(check_forms(options));
-    int status = lab_names_make(&ids, words, lab_experiment_name);
-    if (status == CLI_OK)
-        status = lab_run_book(&book, options, ids, NULL);
-    status = print_and_judge(&book, options, status);
-    free(ids.list);
-    return status;
+    CLI_TRY(lab_names_make(&ids, words, lab_experiment_name));
+    CLI_TRY(lab_run_book(&book, options, ids, NULL));
+    CLI_TRY(print_book(&book, options));
+    return judge_together(&book);
 }
 
 static int measure_and_report(lab_options *options, cli_words words)
@@ -273,20 +260,14 @@ static int measure_and_report(lab_options *options, cli_words words)
                                  .corpus = options->files,
                                  .streams = options->stream_files,
                                  .graph = options->graph_files};
-    lab_book book = {.count = 0};
-    cli_words ids;
-    int status = lab_names_make(&ids, words, lab_experiment_name);
-    if (status == CLI_OK)
-        status = cli_lab_report_ready(&report);
-    if (status == CLI_OK)
-        status = lab_run_book(&book, options, ids, NULL);
+    LAB_OWN(lab_book_free) lab_book book = {.count = 0};
+    LAB_OWN(lab_names_free) cli_words ids = {NULL, 0};
+    CLI_TRY(lab_names_make(&ids, words, lab_experiment_name));
+    CLI_TRY(cli_lab_report_ready(&report));
+    CLI_TRY(lab_run_book(&book, options, ids, NULL));
     report.seconds = options->seconds;
     report.continued = options->continued;
-    if (status == CLI_OK)
-        status = cli_lab_report(&book, &report);
-    lab_book_free(&book);
-    free(ids.list);
-    return status;
+    return cli_lab_report(&book, &report);
 }
 
 /* ---- options ---- */

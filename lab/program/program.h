@@ -59,6 +59,11 @@ lab_name_at lab_experiment_name, lab_claim_name;
  */
 int lab_names_make(cli_words *names, cli_words words, lab_name_at *next);
 
+static inline void lab_names_free(cli_words *names)
+{
+    free(names->list);
+}
+
 /* Adds the names that the word stands for, unless they are there. Returns how many it stands for. */
 size_t lab_names_add(cli_words *names, const char *word, lab_name_at *next);
 
@@ -84,6 +89,9 @@ typedef enum lab_form { LAB_TABLE, LAB_CSV, LAB_JSON, LAB_RAW } lab_form;
 
 /* CLI_OK or CLI_ERROR, if memory ran out. */
 int lab_print(cli_out *out, lab_form form, const lab_book *book);
+
+/* The library of the lab writes CSV to a FILE: this is one that ends where all else goes. NULL without memory. */
+FILE *lab_file_of(cli_out *out);
 
 /* One line on a configuration: "jenkins, k = 3, M = 2, 2 filters, incremental". */
 const char *lab_config_text(const lab_config *config, char *text, size_t room);
@@ -120,8 +128,12 @@ typedef struct lab_page {
 
 int lab_page_open(lab_page *page);
 
-/* The text is complete afterwards; free it in every case. */
+/* The text is complete afterwards. */
 int lab_page_close(lab_page *page);
+
+/* Begins and ends the life of a page; its owner has nothing to free. */
+#define LAB_PAGE(name) LAB_OWN(lab_page_free) lab_page name = {.to = NULL}
+void lab_page_free(lab_page *page);
 
 /*
  * Writes a page to a file, or to standard output if the name is NULL or "-". A file that was there stays until the new

@@ -81,17 +81,13 @@ static void print_text(cli_out *out, const judged *all, size_t count)
 static int print_all(const judged *all, size_t count, const lab_book *book, const lab_options *options)
 {
     cli_out out;
-    char *text = NULL;
-    size_t length = 0;
-    FILE *to = options->csv ? open_memstream(&text, &length) : NULL;
-    if (options->csv && !to)
-        return cli_error("out of memory");
     cli_out_init(&out, STDOUT_FILENO);
     if (options->csv) {
+        FILE *to = lab_file_of(&out);
+        if (!to)
+            return cli_error("out of memory");
         print_csv(to, all, count);
-        if (fclose(to) == 0)
-            cli_out_bytes(&out, text, length);
-        free(text);
+        fclose(to);
     } else if (options->json) {
         print_json(&out, all, count, book);
     } else {
@@ -102,14 +98,12 @@ static int print_all(const judged *all, size_t count, const lab_book *book, cons
 
 static int judge_and_print(const lab_book *book, cli_words claims, const lab_options *options)
 {
-    judged *all = calloc(claims.count + 1, sizeof *all);
+    LAB_OWN(lab_release) judged *all = calloc(claims.count + 1, sizeof *all);
     if (!all)
         return cli_error("out of memory");
     for (size_t i = 0; i < claims.count; i++)
         judge(&all[i], claims.list[i], book);
-    int status = print_all(all, claims.count, book, options);
-    free(all);
-    return status;
+    return print_all(all, claims.count, book, options);
 }
 
 /* The tables that the claims rest on, each once. */
@@ -147,21 +141,14 @@ static void leave_out_streams(cli_words *claims)
 int lab_measure_claims(lab_options *options, cli_words words)
 {
     char any[] = "*", *all[] = {any};
-    cli_words claims, ids = {NULL, 0};
-    lab_book book = {.count = 0};
+    LAB_OWN(lab_names_free) cli_words claims = {NULL, 0}, ids = {NULL, 0};
+    LAB_OWN(lab_book_free) lab_book book = {.count = 0};
     if (options->csv && options->json)
         return cli_error("--csv and --json exclude one another");
-    int status = lab_names_make(&claims, words.count ? words : (cli_words){all, 1}, lab_claim_name);
-    if (status == CLI_OK && words.count == 0 && options->stream_files.count == 0)
+    CLI_TRY(lab_names_make(&claims, words.count ? words : (cli_words){all, 1}, lab_claim_name));
+    if (words.count == 0 && options->stream_files.count == 0)
         leave_out_streams(&claims);
-    if (status == CLI_OK)
-        status = find_evidence(&ids, claims);
-    if (status == CLI_OK)
-        status = lab_run_book(&book, options, ids, NULL);
-    if (status == CLI_OK)
-        status = judge_and_print(&book, claims, options);
-    lab_book_free(&book);
-    free(claims.list);
-    free(ids.list);
-    return status;
+    CLI_TRY(find_evidence(&ids, claims));
+    CLI_TRY(lab_run_book(&book, options, ids, NULL));
+    return judge_and_print(&book, claims, options);
 }

@@ -13,7 +13,6 @@
 
 int lab_page_open(lab_page *page)
 {
-    *page = (lab_page){NULL, NULL, 0};
     page->to = open_memstream(&page->text, &page->length);
     return page->to ? CLI_OK : cli_error("out of memory");
 }
@@ -21,7 +20,16 @@ int lab_page_open(lab_page *page)
 int lab_page_close(lab_page *page)
 {
     bool failed = ferror(page->to) != 0;
-    return fclose(page->to) != 0 || failed ? cli_error("out of memory") : CLI_OK;
+    failed |= fclose(page->to) != 0;
+    page->to = NULL;
+    return failed ? cli_error("out of memory") : CLI_OK;
+}
+
+void lab_page_free(lab_page *page)
+{
+    if (page->to)
+        fclose(page->to);
+    free(page->text);
 }
 
 static int cannot_write(const char *name)

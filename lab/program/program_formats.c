@@ -163,10 +163,14 @@ static ssize_t take_bytes(void *out, const char *bytes, size_t length)
     return (ssize_t)length;
 }
 
-/* The library of the lab writes CSV to a FILE: this is one that ends where all else goes. */
+FILE *lab_file_of(cli_out *out)
+{
+    return fopencookie(out, "w", (cookie_io_functions_t){.write = take_bytes});
+}
+
 static int print_to_file(cli_out *out, const lab_book *book, void (*print)(FILE *to, const lab_book *book))
 {
-    FILE *to = fopencookie(out, "w", (cookie_io_functions_t){.write = take_bytes});
+    FILE *to = lab_file_of(out);
     if (!to)
         return cli_error("out of memory");
     print(to, book);

@@ -17,28 +17,22 @@
 
 static int save_plot(const lab_table *table, const char *folder)
 {
-    lab_page page;
-    char *name;
+    LAB_OWN(lab_release) char *name = NULL;
+    LAB_PAGE(page);
     CLI_TRY(lab_page_open(&page));
     lab_svg_write(page.to, table, true);
-    int status = lab_page_close(&page);
-    if (status == CLI_OK && asprintf(&name, "%s/%s.svg", folder, table->id) < 0)
-        status = cli_error("out of memory");
-    else if (status == CLI_OK) {
-        status = lab_page_save(&page, name);
-        free(name);
-    }
-    free(page.text);
-    return status;
+    CLI_TRY(lab_page_close(&page));
+    if (asprintf(&name, "%s/%s.svg", folder, table->id) < 0)
+        return cli_error("out of memory");
+    return lab_page_save(&page, name);
 }
 
 static int save_plots(const lab_book *book, const char *folder)
 {
-    int status = CLI_OK;
-    for (size_t i = 0; i < book->count && status == CLI_OK; i++)
+    for (size_t i = 0; i < book->count; i++)
         if (lab_svg_can(&book->tables[i]))
-            status = save_plot(&book->tables[i], folder);
-    return status;
+            CLI_TRY(save_plot(&book->tables[i], folder));
+    return CLI_OK;
 }
 
 /* ---- the report ---- */
@@ -90,14 +84,11 @@ static void write_command(FILE *to, const lab_book *book, const lab_report_optio
 
 static int write_report(const lab_book *book, const lab_report_options *options, const lab_origin *origin)
 {
-    lab_page page;
+    LAB_PAGE(page);
     CLI_TRY(lab_page_open(&page));
     lab_report_write(page.to, book, origin);
-    int status = lab_page_close(&page);
-    if (status == CLI_OK)
-        status = lab_page_save(&page, options->file);
-    free(page.text);
-    return status;
+    CLI_TRY(lab_page_close(&page));
+    return lab_page_save(&page, options->file);
 }
 
 /*
@@ -106,18 +97,14 @@ static int write_report(const lab_book *book, const lab_report_options *options,
  */
 static int write_pages(const lab_book *book, const lab_report_options *options, const lab_origin *origin)
 {
-    lab_page page;
+    LAB_PAGE(page);
     CLI_TRY(lab_page_open(&page));
     lab_report_figures(page.to, book, origin);
-    int status = lab_page_close(&page);
-    if (status == CLI_OK && options->tables)
-        status = lab_page_save(&page, options->tables);
-    if (status == CLI_OK)
-        status = write_report(book, options, origin);
-    if (status == CLI_OK)
-        status = lab_fill_all(options->fill, &page);
-    free(page.text);
-    return status;
+    CLI_TRY(lab_page_close(&page));
+    if (options->tables)
+        CLI_TRY(lab_page_save(&page, options->tables));
+    CLI_TRY(write_report(book, options, origin));
+    return lab_fill_all(options->fill, &page);
 }
 
 /* errno says why not. */
@@ -159,27 +146,24 @@ int cli_lab_report_ready(const lab_report_options *options)
         return cli_error("cannot make the folder %s: %s", folder, strerror(errno));
     if (folder && !can_have_files(folder))
         return cli_error("cannot write plots to %s: %s", folder, strerror(errno));
-    int status = lab_page_ready(options->file);
-    if (status == CLI_OK && options->tables)
-        status = lab_page_ready(options->tables);
-    return status == CLI_OK ? lab_fill_ready(options->fill) : status;
+    CLI_TRY(lab_page_ready(options->file));
+    if (options->tables)
+        CLI_TRY(lab_page_ready(options->tables));
+    return lab_fill_ready(options->fill);
 }
 
 int cli_lab_report(const lab_book *book, const lab_report_options *options)
 {
     lab_machine machine;
-    lab_page command;
+    LAB_PAGE(command);
     lab_origin origin = lab_machine_find(&machine);
     CLI_TRY(lab_page_open(&command));
     write_command(command.to, book, options);
-    int status = lab_page_close(&command);
+    CLI_TRY(lab_page_close(&command));
     origin.command = command.text;
     origin.seconds = options->seconds;
     origin.continued = options->continued;
-    if (status == CLI_OK && options->plots)
-        status = save_plots(book, options->plots);
-    if (status == CLI_OK)
-        status = write_pages(book, options, &origin);
-    free(command.text);
-    return status;
+    if (options->plots)
+        CLI_TRY(save_plots(book, options->plots));
+    return write_pages(book, options, &origin);
 }
