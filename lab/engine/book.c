@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lab/urls/line_streams.h"
+#include "lab/engine/run_memory.h"
 #include "lab/engine/study.h"
 #include "lab/engine/workers.h"
 
@@ -69,10 +70,9 @@ static int make_room(lab_book *book, contents *contents)
     book->tables = calloc(tables + 1, sizeof *book->tables);
     book->findings = calloc(contents->cells + 1, sizeof *book->findings);
     book->numbers = calloc(contents->studies + 1, sizeof *book->numbers);
-    contents->configs = calloc(contents->cells + 1, sizeof *contents->configs);
-    if (!book->tables || !book->findings || !book->numbers || !contents->configs)
+    if (!book->tables || !book->findings || !book->numbers)
         return lab_fail(VIDI_EMEMORY, "no memory for %zu tables", tables);
-    return VIDI_OK;
+    return LAB_NEW(contents->configs, contents->cells);
 }
 
 static void list_cells(contents *contents, const wanted *wanted)
@@ -174,20 +174,16 @@ static int spread_cells(lab_results *results, const contents *contents)
 /* Measures the cells that this build can measure. */
 static int measure_built(lab_book *book, const contents *contents)
 {
-    lab_config *built = malloc((contents->cells + 1) * sizeof *built);
+    lab_config *built;
     size_t count = 0;
-    int code = VIDI_OK;
-    if (!built)
-        return lab_fail(VIDI_EMEMORY, "no memory for %zu cells", contents->cells);
+    LAB_TRY(LAB_NEW(built, contents->cells));
     for (size_t i = 0; i < contents->cells; i++)
         if (lab_config_built(&contents->configs[i]))
             built[count++] = contents->configs[i];
+    book->results.settings = book->settings;
     if (contents->built > 0)
-        code = lab_measure(&book->results, built, count, &book->settings);
-    else
-        book->results.settings = book->settings;
-    free(built);
-    return code < 0 ? code : spread_cells(&book->results, contents);
+        LAB_TRY(lab_measure(&book->results, built, count, &book->settings));
+    return spread_cells(&book->results, contents);
 }
 
 /* A figure that an overview repeats has one verdict: that of its own table, if the book has it. */
@@ -263,11 +259,10 @@ int lab_book_measure(lab_book *book, const char *const *ids, size_t count, const
 {
     wanted wanted = {ids, count, settings->streams != NULL};
     contents contents = {.configs = NULL};
+    LAB_BLOCK;
     count_contents(&contents, &wanted);
     *book = (lab_book){.settings = *settings};
-    int code = measure_all(book, &contents, &wanted);
-    free(contents.configs);
-    return code;
+    return measure_all(book, &contents, &wanted);
 }
 
 int lab_book_measure_cell(lab_book *book, const lab_config *config, const lab_settings *settings)
@@ -304,7 +299,7 @@ lab_family_test lab_book_judge(const lab_book *book)
     size_t room = book->finding_count + 1, count = 0;
     for (size_t i = 0; i < book->count; i++)
         room += book->tables[i].rows * book->tables[i].columns;
-    double *z = malloc(room * sizeof *z);
+    LAB_OWN(lab_release) double *z = malloc(room * sizeof *z);
     if (!z)
         return (lab_family_test){.cells = 0};
     for (size_t i = 0; i < book->finding_count; i++)
@@ -314,9 +309,7 @@ lab_family_test lab_book_judge(const lab_book *book)
         for (size_t j = 0; j < book->tables[i].rows * book->tables[i].columns; j++)
             if (!isnan(book->tables[i].entries[j].z))
                 z[count++] = book->tables[i].entries[j].z;
-    lab_family_test test = lab_judge_family(z, count);
-    free(z);
-    return test;
+    return lab_judge_family(z, count);
 }
 
 void lab_book_free(lab_book *book)

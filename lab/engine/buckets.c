@@ -1,8 +1,9 @@
 /* Sorts values with two passes of a radix sort, and fills a filter with them part by part. See buckets.h. */
 #include "lab/engine/buckets.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "lab/engine/run_memory.h"
 
 /* A bucket is 2^18 values wide, a part of a filter 2^20 bits: an eighth of a megabyte. */
 enum { WIDTH = 18, COUNT = 1 << (32 - WIDTH), DIGIT = (32 - WIDTH) / 2, DIGITS = 1 << DIGIT, PART = 1 << 20 };
@@ -10,20 +11,9 @@ enum { WIDTH = 18, COUNT = 1 << (32 - WIDTH), DIGIT = (32 - WIDTH) / 2, DIGITS =
 int lab_buckets_make(lab_buckets *buckets, uint64_t n, unsigned slots)
 {
     *buckets = (lab_buckets){.n = n};
-    buckets->values = malloc((n * slots + 1) * sizeof *buckets->values);
-    buckets->spare = malloc((n + 1) * sizeof *buckets->spare);
-    buckets->begins = malloc(slots * (COUNT + UINT64_C(1)) * sizeof *buckets->begins);
-    if (!buckets->values || !buckets->spare || !buckets->begins)
-        return lab_fail(VIDI_EMEMORY, "no memory for the hash values of %llu URLs", (unsigned long long)n);
-    return VIDI_OK;
-}
-
-void lab_buckets_free(lab_buckets *buckets)
-{
-    free(buckets->values);
-    free(buckets->spare);
-    free(buckets->begins);
-    memset(buckets, 0, sizeof *buckets);
+    LAB_TRY(LAB_NEW(buckets->values, n * slots));
+    LAB_TRY(LAB_NEW(buckets->spare, n));
+    return LAB_NEW(buckets->begins, slots * (COUNT + UINT64_C(1)));
 }
 
 /* One pass of a radix sort: by the digit that begins at bit `shift`. */

@@ -19,9 +19,8 @@ typedef struct lab_buckets {
     uint64_t *begins; /* [slot * (buckets + 1)] */
 } lab_buckets;
 
-/* Call lab_buckets_free in every case. */
+/* They belong to the innermost block (run_memory.h). */
 int lab_buckets_make(lab_buckets *buckets, uint64_t n, unsigned slots);
-void lab_buckets_free(lab_buckets *buckets);
 
 /* Sorts the n values in `spare` into a slot. */
 void lab_buckets_sort(lab_buckets *buckets, unsigned slot);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "lab/engine/buckets.h"
+#include "lab/engine/run_memory.h"
 #include "lib/inside/inside.h"
 
 /*
@@ -71,11 +72,18 @@ static void set_bit(uint64_t *bits, uint64_t i)
     bits[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
+static void free_bench(void *bench)
+{
+    free(((lab_bench *)bench)->text);
+    free(bench);
+}
+
 int lab_bench_make(lab_bench **made, const lab_plan *plan, const lab_settings *settings)
 {
     lab_bench *bench = *made = calloc(1, sizeof *bench);
     if (!bench)
         return lab_fail(VIDI_EMEMORY, "no memory for a run");
+    LAB_TRY(lab_own(bench, free_bench));
     bench->plan = plan;
     bench->settings = settings;
     bench->n = settings->urls;
@@ -83,33 +91,14 @@ int lab_bench_make(lab_bench **made, const lab_plan *plan, const lab_settings *s
     unsigned k = 1;
     for (size_t i = 0; i < plan->family_count; i++)
         k = plan->families[i].k > k ? plan->families[i].k : k;
-    bench->ends = malloc((2 * bench->n + 1) * sizeof *bench->ends);
-    bench->order = malloc(bench->n * sizeof *bench->order);
-    bench->in.data = malloc((bench->n + GROUP) * k * sizeof(uint64_t));
-    bench->out.data = malloc((bench->n + GROUP) * k * sizeof(uint64_t));
-    bench->left = malloc((plan->job_count + 1) * bench->words * sizeof *bench->left);
-    bench->wanted = malloc(bench->words * sizeof *bench->wanted);
-    bench->seen = malloc(bench->words * sizeof *bench->seen);
-    if (!bench->ends || !bench->order || !bench->in.data || !bench->out.data || !bench->left || !bench->wanted ||
-        !bench->seen)
-        return lab_fail(VIDI_EMEMORY, "no memory for runs of %llu URLs", (unsigned long long)bench->n);
+    LAB_TRY(LAB_NEW(bench->ends, 2 * bench->n + 1));
+    LAB_TRY(LAB_NEW(bench->order, bench->n));
+    LAB_TRY(lab_new(&bench->in.data, (bench->n + GROUP) * k, sizeof(uint64_t)));
+    LAB_TRY(lab_new(&bench->out.data, (bench->n + GROUP) * k, sizeof(uint64_t)));
+    LAB_TRY(LAB_NEW(bench->left, plan->job_count * bench->words));
+    LAB_TRY(LAB_NEW(bench->wanted, bench->words));
+    LAB_TRY(LAB_NEW(bench->seen, bench->words));
     return lab_buckets_make(&bench->buckets, bench->n, k);
-}
-
-void lab_bench_free(lab_bench *bench)
-{
-    if (!bench)
-        return;
-    free(bench->text);
-    free(bench->ends);
-    free(bench->order);
-    free(bench->in.data);
-    free(bench->out.data);
-    lab_buckets_free(&bench->buckets);
-    free(bench->left);
-    free(bench->wanted);
-    free(bench->seen);
-    free(bench);
 }
 
 static int make_urls(lab_bench *bench)

@@ -9,9 +9,8 @@
 
 typedef struct lab_bench lab_bench;
 
-/* Call lab_bench_free in every case; NULL is fine. */
+/* It belongs to the innermost block (run_memory.h). */
 int lab_bench_make(lab_bench **made, const lab_plan *plan, const lab_settings *settings);
-void lab_bench_free(lab_bench *bench);
 
 /* Fills in counts[job], the URLs falsely seen, and marked[array], the bits set; 0 for jobs that need fewer runs. */
 int lab_bench_run(lab_bench *bench, uint64_t run, uint64_t *counts, uint64_t *marked);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lab/engine/filter_run.h"
+#include "lab/engine/run_memory.h"
 #include "lab/engine/workers.h"
 #include "lab/engine/study.h"
 #include "lib/inside/inside.h"
@@ -19,11 +20,6 @@ static int begin(void *context, void **own)
     int code = lab_bench_make(&bench, measurement->plan, &measurement->results->settings);
     *own = bench;
     return code;
-}
-
-static void end(void *own)
-{
-    lab_bench_free(own);
 }
 
 static uint64_t *counts_of(const lab_results *results, uint64_t run)
@@ -100,7 +96,6 @@ static int run_all(lab_results *results, const lab_plan *plan)
         .work_of = work_of,
         .context = &measurement,
         .begin = begin,
-        .end = end,
         .run = run_one,
         .size = (results->jobs + results->filters) * sizeof(uint64_t),
         .save = save,
@@ -146,22 +141,17 @@ static int prepare(lab_results *results, const lab_plan *plan)
 int lab_measure(lab_results *results, const lab_config *cells, size_t count, const lab_settings *settings)
 {
     lab_plan plan;
+    LAB_BLOCK;
     *results = (lab_results){.settings = *settings, .cells = count};
-    int code = settings->urls > UINT32_MAX || settings->runs > UINT32_MAX
-                   ? lab_fail(VIDI_EOPTION, "runs and URLs must each be at most 4294967295")
-                   : VIDI_OK;
-    LAB_TRY(code);
+    if (settings->urls > UINT32_MAX || settings->runs > UINT32_MAX)
+        return lab_fail(VIDI_EOPTION, "runs and URLs must each be at most 4294967295");
     results->settings.runs = 0;
-    code = lab_plan_make(&plan, cells, count, settings);
-    for (size_t i = 0; code == VIDI_OK && i < plan.job_count; i++)
+    LAB_TRY(lab_plan_make(&plan, cells, count, settings));
+    for (size_t i = 0; i < plan.job_count; i++)
         if (results->settings.runs < plan.jobs[i].runs)
             results->settings.runs = plan.jobs[i].runs;
-    if (code == VIDI_OK)
-        code = prepare(results, &plan);
-    if (code == VIDI_OK)
-        code = run_all(results, &plan);
-    lab_plan_free(&plan);
-    return code;
+    LAB_TRY(prepare(results, &plan));
+    return run_all(results, &plan);
 }
 
 bool lab_config_built(const lab_config *config)

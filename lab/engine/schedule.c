@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
+
 static bool same_family(const lab_family *a, const lab_family *b)
 {
     return strcmp(a->functions, b->functions) == 0 && a->spatial == b->spatial && a->shuffled == b->shuffled &&
@@ -71,9 +73,8 @@ static int by_filter(const void *a, const void *b)
 /* Orders the families by crawl and member, and otherwise as they were found; updates the arrays. */
 static int sort_families(lab_plan *plan)
 {
-    size_t *now = malloc(plan->family_count * sizeof *now);
-    if (!now)
-        return lab_fail(VIDI_EMEMORY, "no memory for a plan of %zu filters", plan->array_count);
+    size_t *now;
+    LAB_TRY(LAB_NEW(now, plan->family_count));
     for (size_t i = 0; i < plan->family_count; i++)
         plan->families[i].first = i;
     qsort(plan->families, plan->family_count, sizeof *plan->families, by_filter);
@@ -83,7 +84,6 @@ static int sort_families(lab_plan *plan)
     }
     for (size_t i = 0; i < plan->array_count; i++)
         plan->arrays[i].family = now[plan->arrays[i].family];
-    free(now);
     return VIDI_OK;
 }
 
@@ -100,9 +100,8 @@ static int by_family(const void *a, const void *b)
 /* Puts the arrays of a family next to each other, and updates the jobs. */
 static int sort_arrays(lab_plan *plan)
 {
-    lab_array *before = malloc(plan->array_count * sizeof *before);
-    if (!before)
-        return lab_fail(VIDI_EMEMORY, "no memory for a plan of %zu filters", plan->array_count);
+    lab_array *before;
+    LAB_TRY(LAB_NEW(before, plan->array_count));
     memcpy(before, plan->arrays, plan->array_count * sizeof *before);
     qsort(plan->arrays, plan->array_count, sizeof *plan->arrays, by_family);
     for (size_t i = 0; i < plan->job_count; i++)
@@ -112,7 +111,6 @@ static int sort_arrays(lab_plan *plan)
                 bsearch(&before[*at], plan->arrays, plan->array_count, sizeof *plan->arrays, by_family);
             *at = (size_t)(found - plan->arrays);
         }
-    free(before);
     for (size_t i = plan->array_count; i-- > 0;) {
         lab_family *family = &plan->families[plan->arrays[i].family];
         family->first = i;
@@ -181,12 +179,10 @@ int lab_plan_make(lab_plan *plan, const lab_config *cells, size_t count, const l
         LAB_TRY(check(&cells[i]));
         filters += (size_t)cells[i].members * cells[i].epochs;
     }
-    plan->families = calloc(filters, sizeof *plan->families);
-    plan->arrays = calloc(filters, sizeof *plan->arrays);
-    plan->jobs = calloc(count + 1, sizeof *plan->jobs);
-    plan->job_of = calloc(count + 1, sizeof *plan->job_of);
-    if (!plan->families || !plan->arrays || !plan->jobs || !plan->job_of)
-        return lab_fail(VIDI_EMEMORY, "no memory for a plan of %zu cells", count);
+    LAB_TRY(LAB_NEW(plan->families, filters));
+    LAB_TRY(LAB_NEW(plan->arrays, filters));
+    LAB_TRY(LAB_NEW(plan->jobs, count));
+    LAB_TRY(LAB_NEW(plan->job_of, count));
     for (size_t i = 0; i < count; i++) {
         size_t job = 0;
         while (job < plan->job_count && !lab_config_same(&plan->jobs[job].config, &cells[i]))
@@ -201,13 +197,4 @@ int lab_plan_make(lab_plan *plan, const lab_config *cells, size_t count, const l
     }
     set_runs(plan, settings);
     return VIDI_OK;
-}
-
-void lab_plan_free(lab_plan *plan)
-{
-    free(plan->families);
-    free(plan->arrays);
-    free(plan->jobs);
-    free(plan->job_of);
-    memset(plan, 0, sizeof *plan);
 }

@@ -51,9 +51,8 @@ typedef struct lab_plan {
     size_t family_count, array_count, job_count;
 } lab_plan;
 
-/* Call lab_plan_free in every case. */
+/* It belongs to the innermost block (run_memory.h). */
 int lab_plan_make(lab_plan *plan, const lab_config *cells, size_t count, const lab_settings *settings);
-void lab_plan_free(lab_plan *plan);
 
 /* The position of this array among those of the job; the job's count if it is not one of them. */
 static inline unsigned lab_job_step(const lab_job *job, size_t array)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/run_memory.h"
+
 enum { THREADS_MAX = 256 };
 
 typedef struct team {
@@ -69,6 +71,7 @@ static void *work(void *context)
     team *team = context;
     const lab_crew *crew = team->crew;
     void *own = NULL;
+    LAB_BLOCK;
     uint64_t run = take(team);
     if (run >= crew->runs)
         return NULL;
@@ -79,8 +82,6 @@ static void *work(void *context)
         code = lab_stopped(crew->settings) ? LAB_STOPPED : crew->run(crew->context, own, run);
         report(team, run, code);
     }
-    if (crew->end)
-        crew->end(own);
     return NULL;
 }
 

@@ -15,8 +15,7 @@ typedef struct lab_crew {
     bool one_process; /* the runs must come from one process: all of them are kept or none */
     double (*work_of)(const void *context, uint64_t run); /* lab_work of a run */
     void *context;
-    int (*begin)(void *context, void **own); /* makes what each thread needs; NULL: nothing */
-    void (*end)(void *own);
+    int (*begin)(void *context, void **own); /* makes what each thread needs, in a block; NULL: nothing */
     int (*run)(void *context, void *own, uint64_t run);
     size_t size; /* of a row, in bytes */
     void (*save)(void *context, uint64_t run, void *row);

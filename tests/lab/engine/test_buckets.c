@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lab/engine/buckets.h"
+#include "lab/engine/run_memory.h"
 #include "lab/urls/mix.h"
 #include "support/random.h"
 #include "support/runner.h"
@@ -71,6 +72,7 @@ static void parts_set_what_single_values_do(void **state)
     static const uint64_t sizes[] = {1,       64,      100003,   (1 << 20) - 1, 1 << 20, (1 << 20) + 1,
                                      3000000, 4194304, 50000000, 1 << 28};
     lab_buckets buckets;
+    LAB_BLOCK;
     (void)state;
     assert_int_equal(lab_buckets_make(&buckets, VALUES, SLOTS), VIDI_OK);
     for (unsigned slot = 0; slot < SLOTS; slot++) {
@@ -81,7 +83,6 @@ static void parts_set_what_single_values_do(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (unsigned k = 1; k <= SLOTS; k += 2)
             compare(&buckets, k, sizes[i]);
-    lab_buckets_free(&buckets);
 }
 
 int main(int argc, char **argv)
