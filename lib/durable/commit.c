@@ -120,9 +120,9 @@ int vidi_sync(vidi_set *set)
         return VIDI_OK;
     vidi__lock_shared(set);
     int code = vidi__durable_state(set);
-    vidi__open_log *before = pin(set->durable->old_log), *log = pin(set->durable->log);
+    vidi__open_log *old = pin(set->durable->old_log), *log = pin(set->durable->log);
     vidi__unlock(set);
-    int older = sync_log(before);
+    int older = sync_log(old);
     if (older < 0)
         code = older;
     int newer = sync_log(log);

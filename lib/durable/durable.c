@@ -70,7 +70,7 @@ int vidi__durable_new_log(vidi_set *set, uint64_t number, uint64_t epoch, vidi__
     vidi__log_id id = vidi__durable_log_id(set, number, epoch);
     VIDI__TRY(vidi__manifest_drop_log(manifest,
                                       number)); /* a log that could not be removed may be left from an earlier try */
-    id.before = vidi__manifest_known(manifest, number - 1);
+    id.previous = vidi__manifest_known(manifest, number - 1);
     return open_log(set, &id, 0, log);
 }
 

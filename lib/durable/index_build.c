@@ -18,7 +18,7 @@ uint64_t vidi__index_chunk = UINT64_C(1) << 17;
 #define ROOM_HASHES (2 * vidi__index_chunk)
 /* No index is built if that would take more than a quarter of the memory that is left below the limit. */
 #define ROOM_LEFT 4
-/* So many segments of a size are merged. */
+/* As soon as there are this many segments of one size, they are merged. */
 #define MERGED 4
 _Static_assert(MERGED <= VIDI__SEGMENT_MERGE_MOST, "they can be merged at once");
 
@@ -248,11 +248,12 @@ static int end_stretch(const vidi__index_builder *self, vidi__stretch *stretch)
 
 static int write_chunk(vidi__index_builder *self, uint64_t synced, vidi__u128 *hashes)
 {
-    const vidi__stretch *before = self->count ? &self->segments[self->count - 1]->stretch : NULL;
-    vidi__stretch stretch = {.log = self->id, .from = covered(self), .bundles_before = before ? before->bundles : 0};
+    const vidi__stretch *previous = self->count ? &self->segments[self->count - 1]->stretch : NULL;
+    vidi__stretch stretch = {
+        .log = self->id, .from = covered(self), .bundles_before = previous ? previous->bundles : 0};
     vidi__gather gather = {.stretch = &stretch, .hashes = hashes, .room = ROOM_HASHES, .most = vidi__index_chunk};
-    if (before)
-        memcpy(stretch.tally, before->tally, sizeof stretch.tally);
+    if (previous)
+        memcpy(stretch.tally, previous->tally, sizeof stretch.tally);
     VIDI__TRY(vidi__gather_read(&gather, self->memory, self->folder, synced));
     if (stretch.to == stretch.from)
         return VIDI_OK;

@@ -228,17 +228,17 @@ static int check_rate(const merging *self)
 static double total_lost(const merging *self)
 {
     double lost = 0;
-    vidi__union_size before = {0};
+    vidi__union_size previous = {0};
     for (size_t i = 0; i < self->count; i++) {
         const vidi__union_size *size = &self->all.sizes[i];
         vidi__merge_growth growth = {.urls = vidi__filter_count(self->parts[i]) + self->logged[i],
-                                     .joined = (int64_t)(size->count - before.count),
-                                     .inserted = (int64_t)(size->more - before.more),
+                                     .joined = (int64_t)(size->count - previous.count),
+                                     .inserted = (int64_t)(size->more - previous.more),
                                      .fp = size->fp};
         if (growth.inserted < 0) /* URLs of earlier logs, which this filter has too */
             growth.joined += growth.inserted;
         lost = vidi__merge_lost(lost, vidi__epoch_lost(&self->sets[i]->now), growth);
-        before = *size;
+        previous = *size;
     }
     return lost;
 }

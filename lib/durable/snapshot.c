@@ -112,7 +112,7 @@ static int freeze(vidi_set *set, vidi__open_log *fresh)
 static vidi__open_log *thaw(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
-    vidi__open_log *before = durable->old_log;
+    vidi__open_log *old = durable->old_log;
     durable->old_log = NULL;
     set->frozen = false;
     if (durable->frozen_note != set->note)
@@ -121,15 +121,15 @@ static vidi__open_log *thaw(vidi_set *set)
     vidi__durable_try_apply(set, UINT64_MAX);
     vidi__staging_trim(&durable->staging); /* the burst is over */
     vidi__durable_ready(set);
-    return before;
+    return old;
 }
 
 /* The snapshot failed, so the old log is still needed. No caller will wait for it again, so it is synced now. */
-static void keep_log(vidi_set *set, vidi__open_log *before)
+static void keep_log(vidi_set *set, vidi__open_log *old)
 {
     vidi__durable *durable = set->durable;
-    uint64_t end = vidi__log_end(before->log);
-    int code = vidi__log_wait(before->log, end), closed = vidi__durable_end_log(set, before);
+    uint64_t end = vidi__log_end(old->log);
+    int code = vidi__log_wait(old->log, end), closed = vidi__durable_end_log(set, old);
     vidi__lock_alone(set);
     atomic_fetch_add_explicit(&durable->log_bytes, end, memory_order_relaxed);
     vidi__snapshot_set_due(durable);
@@ -176,16 +176,16 @@ static int take(vidi_set *set)
         (void)vidi__log_wait(durable->old_log->log, vidi__log_end(durable->old_log->log));
     }
     vidi__lock_alone(set);
-    vidi__open_log *before = thaw(set);
+    vidi__open_log *old = thaw(set);
     if (code == VIDI_OK)
         vidi__snapshot_in_force(set, number, bytes);
     vidi__unlock(set);
     if (code < 0) {
-        keep_log(set, before);
+        keep_log(set, old);
         return vidi__fail(code, "%s", why);
     }
-    (void)vidi__durable_end_log(set, before); /* an error does not matter: the snapshot has its contents */
-    code = name_snapshot(set, number); /* if it fails, the old manifest still tells the truth about the new log */
+    (void)vidi__durable_end_log(set, old); /* an error does not matter: the snapshot has its contents */
+    code = name_snapshot(set, number);     /* if it fails, the old manifest still tells the truth about the new log */
     vidi__folder_tidy(&durable->folder, number, set->previous_first, set->previous_last);
     return code;
 }

@@ -43,7 +43,7 @@ typedef struct vidi__log_id {
     uint64_t number;
     uint64_t epoch;
     uint64_t identity;
-    uint64_t before; /* of a new log: how much of the log before it is on disk; not compared when it is read */
+    uint64_t previous; /* of a new log: how much of the previous log is on disk; not compared when it is read */
 } vidi__log_id;
 
 typedef enum vidi__log_policy {

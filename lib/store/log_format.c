@@ -34,7 +34,7 @@ void vidi__log_head_write(unsigned char bytes[VIDI__LOG_HEAD], const vidi__log_i
     vidi__store64(bytes + 24, id->number);
     vidi__store64(bytes + 32, id->epoch);
     vidi__store64(bytes + 40, id->identity);
-    vidi__store64(bytes + 48, id->before);
+    vidi__store64(bytes + 48, id->previous);
     vidi__store64(bytes + 56, checksum(NULL, 0, bytes, 56));
 }
 

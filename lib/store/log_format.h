@@ -14,7 +14,7 @@ static inline uint64_t vidi__log_record_bytes(uint64_t payload)
 /* What a head says beyond the identity of its log. */
 typedef struct vidi__log_head {
     uint64_t generation;
-    uint64_t before; /* vidi__log_id.before */
+    uint64_t previous; /* vidi__log_id.previous */
 } vidi__log_head;
 
 void vidi__log_head_write(unsigned char bytes[VIDI__LOG_HEAD], const vidi__log_id *id, uint64_t generation);

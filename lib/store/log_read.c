@@ -162,7 +162,7 @@ static int record_at(reader *self, uint64_t offset, uint32_t *type, vidi_str *pa
 
 /*
  * Counts bytes that are not part of a valid record: those below the known length as damage, the others as unfinished.
- * Where the length is unknown, `followed` decides: does a valid record come after them?
+ * Where the length is unknown, `followed` decides: it is true if a valid record comes after them.
  */
 static void count_skipped(const reader *self, uint64_t from, uint64_t to, bool followed, vidi__log_found *found)
 {
@@ -259,5 +259,5 @@ uint64_t vidi__log_length_before(int folder, const vidi__log_id *id)
     if (code == VIDI_OK && vidi__log_head_read(bytes, id, name, &head) == VIDI_EDAMAGED && vidi__log_head_mend(bytes))
         (void)vidi__log_head_read(bytes, id, name, &head);
     vidi__quiet_end(&quiet, VIDI_OK);
-    return code == VIDI_OK ? head.before : 0;
+    return code == VIDI_OK ? head.previous : 0;
 }

@@ -23,11 +23,11 @@ static vidi__chord span_at(const vidi__layer *layer, uint64_t ones)
     return (vidi__chord){.from = from, .until = from + ((uint64_t)1 << shift)};
 }
 
-static vidi__chord chord_at(const vidi__layer *layer, unsigned partition, uint64_t ones, const vidi__chord *before)
+static vidi__chord chord_at(const vidi__layer *layer, unsigned partition, uint64_t ones, const vidi__chord *previous)
 {
     vidi__chord made = span_at(layer, ones);
-    bool follows = before && before->until == made.from;
-    made.low = follows ? before->high : vidi__layer_fp(layer, partition, (double)made.from);
+    bool follows = previous && previous->until == made.from;
+    made.low = follows ? previous->high : vidi__layer_fp(layer, partition, (double)made.from);
     made.high = vidi__layer_fp(layer, partition, (double)made.until);
     made.slope = (made.high - made.low) / (double)(made.until - made.from);
     return made;
@@ -35,15 +35,15 @@ static vidi__chord chord_at(const vidi__layer *layer, unsigned partition, uint64
 
 /* The same, unless another partition has computed it in this batch. */
 static vidi__chord shared_chord_at(const vidi__layer *layer, unsigned partition, uint64_t ones,
-                                   const vidi__chord *before, vidi__chords *chords)
+                                   const vidi__chord *previous, vidi__chords *chords)
 {
     if (!chords)
-        return chord_at(layer, partition, ones, before);
+        return chord_at(layer, partition, ones, previous);
     vidi__chord span = span_at(layer, ones);
     vidi__chord *known =
         &chords->at[vidi__layer_has_more_rows(layer, partition)][span.from / (span.until - span.from) % VIDI__CHORDS];
     if (known->from != span.from || known->until != span.until)
-        *known = chord_at(layer, partition, ones, before);
+        *known = chord_at(layer, partition, ones, previous);
     return *known;
 }
 

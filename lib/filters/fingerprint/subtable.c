@@ -367,16 +367,16 @@ static bool reported_here(const vidi__subtable *table, const unsigned char *line
 }
 
 /*
- * Walks one line. `first` is the first hash of the line, `before` that of the previous line, to which its displaced
+ * Walks one line. `first` is the first hash of the line, `previous` that of the previous line, to which its displaced
  * entries belong.
  */
-static int walk_line(const vidi__subtable *table, const unsigned char *line, uint64_t first, uint64_t before,
+static int walk_line(const vidi__subtable *table, const unsigned char *line, uint64_t first, uint64_t previous,
                      vidi__subtable_visit *visit, void *context)
 {
     uint32_t head = vidi__line_head(line);
     for (unsigned slot = 0; slot < vidi__line_used(head, slots_of(table)); slot++) {
         bool displaced = head & vidi__line_displaced_bit(slot);
-        uint64_t hash = (displaced ? before : first) + vidi__line_get(line, table->width, slot), times = 1;
+        uint64_t hash = (displaced ? previous : first) + vidi__line_get(line, table->width, slot), times = 1;
         if (VIDI__UNLIKELY(hash >= table->range))
             continue; /* the line is borrowed and was not verified */
         if (table->multiset) {
@@ -410,11 +410,11 @@ static int walk_overflow(const vidi__subtable *table, vidi__subtable_visit *visi
 
 int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit, void *context)
 {
-    for (uint64_t line = 0, first = 0, before = vidi__subtable_last_first(table); line < table->lines; line++) {
-        int code = walk_line(table, vidi__subtable_line(table, line), first, before, visit, context);
+    for (uint64_t line = 0, first = 0, previous = vidi__subtable_last_first(table); line < table->lines; line++) {
+        int code = walk_line(table, vidi__subtable_line(table, line), first, previous, visit, context);
         if (code)
             return code;
-        before = first;
+        previous = first;
         first = vidi__subtable_next_first(table, line, first);
     }
     return walk_overflow(table, visit, context);
@@ -442,15 +442,15 @@ int vidi__subtable_walk_range(const vidi__subtable *table, uint64_t from, uint64
 {
     range_walk self = {from, to, visit, context};
     uint64_t line = vidi__scale(from, table->ratio), left = vidi__scale(to - 1, table->ratio) - line + 2;
-    uint64_t before = vidi__subtable_first(table, line ? line - 1 : table->lines - 1);
+    uint64_t previous = vidi__subtable_first(table, line ? line - 1 : table->lines - 1);
     uint64_t first = vidi__subtable_first(table, line);
     if (left > table->lines)
         left = table->lines;
     for (; left; left--) {
-        int code = walk_line(table, vidi__subtable_line(table, line), first, before, visit_in_range, &self);
+        int code = walk_line(table, vidi__subtable_line(table, line), first, previous, visit_in_range, &self);
         if (code)
             return code;
-        before = first;
+        previous = first;
         first = line + 1 < table->lines ? vidi__subtable_next_first(table, line, first) : 0;
         line = line + 1 < table->lines ? line + 1 : 0;
     }
