@@ -1,6 +1,6 @@
 /*
- * Small sets: a server may keep one for each user. How much memory does a set take that holds only a few URLs, and how
- * long does it take to create one, add the URLs one at a time, and close it? The sets grow from empty.
+ * Small sets: a server may keep one for each user. Measures the memory of a set that holds only a few URLs, and the
+ * time to create one, add the URLs one at a time, and close it. The sets grow from empty.
  */
 #include "subjects.h"
 #include "urls.h"

@@ -39,9 +39,9 @@
  *
  * Bytes that are not a URL: every function that takes a URL answers VIDI_INVALID for them, and vidi_message() says why.
  * That is an answer and not an error, because a crawler meets malformed links on every other page: nothing has failed,
- * and trying again would not help. A set may be told to take such bytes all the same, which is the default, or to stop
- * a batch at them (vidi_access.invalid). A base that is not a URL is VIDI_EARGUMENT: the base is the URL of the page
- * that a link was found on, which the caller has fetched, and VIDI_INVALID would put the blame on the link.
+ * and trying again would not help. A set keeps such bytes all the same, which is the default, drops them, or stops a
+ * batch at them: vidi_access.invalid decides. A base that is not a URL is VIDI_EARGUMENT: the base is the URL of the
+ * page that a link was found on, which the caller has fetched, and VIDI_INVALID would put the blame on the link.
  *
  * Callbacks (visitors, sinks, sources, allocators) run while the set is locked: they must not call any function on it.
  */
@@ -121,8 +121,8 @@ VIDI_API const char *vidi_cpu(void);
 
 /*
  * Where memory comes from. Every allocation for a set, and for a canonical form or a plan that was given an allocator,
- * goes through these functions. The alignment is a power of two, 64 at most. release is told the same size and
- * alignment as allocate was. allocate_zeroed may be NULL: then allocate and memset serve. All three may be called from
+ * goes through these functions. The alignment is a power of two, 64 at most. release gets the same size and
+ * alignment as allocate did. allocate_zeroed may be NULL: then allocate and memset serve. All three may be called from
  * any thread that uses the set. Memory comes from elsewhere only for ICU (internationalised hosts), libpsl (key=site),
  * OpenSSL (hash=md5 and hash=sha1), the stacks of the threads that write a set's log and snapshots or copy it, the C
  * library when it lists a folder, and vidi_url_parse and vidi_url_resolve, which have no set.
@@ -533,7 +533,7 @@ typedef struct vidi_stats {
     /* Of a set in a folder; otherwise 0. */
     uint64_t staged;         /* adds and removals that are not committed */
     uint64_t log_bytes;      /* since the last snapshot */
-    uint64_t snapshot_bytes; /* of that */
+    uint64_t snapshot_bytes; /* of the snapshot */
     uint64_t snapshots;      /* taken by this handle */
 } vidi_stats;
 

@@ -153,7 +153,7 @@ LAB_STUDY(graph_order, "graph-order", "How losses compound: the order of the cra
 
 LAB_STUDY(graph_errors, "graph-errors", "How losses compound: the size of the filter", "vidi",
           LAB_GRAPH_NOTE
-          "Breadth first, filters of 3 functions with so many bits per page, which lose 4.6, 1.8, 0.86 and 0.29 "
+          "Breadth first, filters of 3 functions. Rows are bits per page; such filters lose 4.6, 1.8, 0.86 and 0.29 "
           "% of the pages they are asked about. " FROM_FILES LAB_GRAPH_THEORY_NOTE,
           COMPOUND, error_rows, source_columns, .runs_most = 40, .work = 0.9, .with = filters, .measure = measure_ways,
           .judge = judge_compound);

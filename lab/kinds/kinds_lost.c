@@ -111,8 +111,9 @@ static void judge_expected(const lab_cell *cell, lab_entry *entry)
 }
 
 LAB_STUDY(kinds_lost, "kinds-lost", "Pages lost, every kind in the same memory", "vidi",
-          "A tenth of the URLs; each kind as vidi_plan plans it for so many bits per URL. Kinds that are not shown "
-          "do not fit. Theory follows from how the bits are placed, not from the plan. For eigen and multilayer it is "
+          "A tenth of the URLs; each kind as vidi_plan plans it for the bits per URL of the column. Kinds that are "
+          "not shown do not fit. Theory follows from how the bits are placed, not from the plan. For eigen and "
+          "multilayer it is "
           "an upper bound, because their losses depend on how similar the URLs are.",
           "pages per million", lab_kind_names, kind_sizes, .runs_most = 10,
           .plot = {.x = "bits per URL", .y = "pages lost per million", .log_x = true, .log_y = true},

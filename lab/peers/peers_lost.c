@@ -179,21 +179,23 @@ static void judge_memory(const lab_cell *cell, lab_entry *entry)
         snprintf(entry->remark, sizeof entry->remark, "it has to know n in advance");
 }
 
-LAB_STUDY(peers_lost, "peers-lost", "Pages lost at equal bits: the filters people use now", "vidi",
-          "A tenth of the URLs, and as many others looked up in the full filter. Each takes at most so many bits per "
-          "URL when it is built; peers-memory has what it takes before. Fingerprints have whole bits. Structures "
-          "that are not shown do not fit.",
-          "pages per million", lab_peer_names, lab_peer_sizes,
-          .plot = {.x = "bytes per URL",
-                   .y = "pages lost per million",
-                   .log_x = true,
-                   .log_y = true,
-                   .along = (const double[]){1, 1.25, 1.5, 2, 3, 4, 6, 8, 12, 21}},
-          .measure = measure_lost, .judge = judge_lost);
+LAB_STUDY(
+    peers_lost, "peers-lost", "Pages lost at equal bits: the filters people use now", "vidi",
+    "A tenth of the URLs, and as many others looked up in the full filter. Each takes at most the column's "
+    "bits per URL when it is built; peers-memory has what it takes before. Fingerprints have whole bits. Structures "
+    "that are not shown do not fit.",
+    "pages per million", lab_peer_names, lab_peer_sizes,
+    .plot = {.x = "bytes per URL",
+             .y = "pages lost per million",
+             .log_x = true,
+             .log_y = true,
+             .along = (const double[]){1, 1.25, 1.5, 2, 3, 4, 6, 8, 12, 21}},
+    .measure = measure_lost, .judge = judge_lost);
 
 LAB_STUDY(peers_needs, "peers-needs", "Bits at equal losses: the filters people use now", "vidi",
-          "Half of the URLs, a number that is known in advance; the smallest that falsely sees so many new URLs "
-          "when it is full. A fingerprint keeps at least 32 bits of the hash, a hash set 64. No filter can do with "
+          "Half of the URLs, a number that is known in advance; the smallest that falsely sees no more new URLs "
+          "than the column says when it is full. A fingerprint keeps at least 32 bits of the hash, a hash set 64. No "
+          "filter can do with "
           "less than log2 of the inverse rate: 6.6, 10, 13.3, 19.9 and 29.9 bits.",
           "bits per URL", lab_peer_names, peer_rates, .runs_most = 1, .measure = measure_needs, .judge = judge_needs);
 

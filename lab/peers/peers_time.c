@@ -167,7 +167,7 @@ LAB_STUDY(peers_time, "peers-time", "Time per key: the filters people use now", 
           .measure = measure_time, .judge = judge_time);
 
 LAB_STUDY(peers_speed, "peers-speed", "Time of a lookup at equal bits: the filters people use now", "vidi",
-          "Lookups of new keys in structures for as many keys as there are URLs, which may take at most so many bits "
+          "Lookups of new keys in structures for as many keys as there are URLs, which take at most the column's bits "
           "per key. Left out where a smaller one is hardly ever wrong (one in 1e9), and cuckoo filters with more than "
           "28 bits a fingerprint. Otherwise as peers-time.",
           "ns per key", lab_peer_names, lab_peer_time_sizes, .timed = true, .runs_most = 10, .work = 2,

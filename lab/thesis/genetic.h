@@ -49,7 +49,7 @@ uint64_t lab_program_value(const lab_program *program, uint64_t salt, vidi_str u
 typedef struct lab_words {
     size_t count;
     size_t *index;   /* numbers of the URLs, ordered by their number of words */
-    size_t *starts;  /* [words]: where URLs with so many words begin in `index`; one more at the end */
+    size_t *starts;  /* [words]: where URLs of that many words begin in `index`; one more at the end */
     size_t *columns; /* [words]: where their words begin in `words` */
     size_t most;     /* the largest number of words */
     uint64_t *words, *lengths, *states;

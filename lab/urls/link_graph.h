@@ -15,8 +15,9 @@ struct lab_graph {
     uint32_t *host;  /* [pages] */
     uint32_t *seeds; /* pages that the crawler is given */
     uint32_t seed_count;
-    uint32_t at_once; /* so many seeds are given at the start, each of the others when nothing is left to fetch */
-    lab_texts texts;  /* the URLs of the pages */
+    uint32_t
+        at_once; /* the number of seeds given at the start; each of the others is given when nothing is left to fetch */
+    lab_texts texts;                   /* the URLs of the pages */
     struct lab_graph_reading *reading; /* only while files are read */
     const char *const *files;          /* their names, if it was read; they belong to the caller */
     size_t file_count;

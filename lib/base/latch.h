@@ -122,7 +122,7 @@ static inline uintptr_t vidi__latch_thread(void)
     return (uintptr_t)__builtin_thread_pointer();
 }
 
-/* Is the latch lent, and was it not recalled? */
+/* Returns true while the latch is lent and has not been recalled. */
 static inline bool vidi__latch_is_lent(const vidi__latch *latch)
 {
     return atomic_load_explicit(&latch->state, memory_order_relaxed) == (VIDI__LATCH_ALONE | VIDI__LATCH_LENT);
@@ -197,7 +197,9 @@ static inline void vidi__latch_shared(vidi__latch *latch)
     vidi__latch_wait(latch, VIDI__LATCH_SHARED);
 }
 
-/* Has this thread, which has taken the latch in the usual way, had it alone often enough in a row? */
+/*
+ * Returns true if this thread, which has taken the latch in the usual way, has had it alone often enough in a row.
+ */
 static inline bool vidi__latch_has_streak(vidi__latch *latch)
 {
     uintptr_t me = vidi__latch_thread();

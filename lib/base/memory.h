@@ -49,7 +49,7 @@ void vidi__promise_end(vidi__memory *memory, uint64_t words);
 /* Keeps this many bytes of the limit free from now on: allocations fail before they are used. */
 void vidi__memory_put_aside(vidi__memory *memory, uint64_t bytes);
 
-/* Would this many more bytes stay within the limit? VIDI_ELIMIT with a message if not. */
+/* VIDI_OK if this many more bytes would stay within the limit, otherwise VIDI_ELIMIT with a message. */
 int vidi__memory_check(const vidi__memory *memory, uint64_t bytes);
 
 /*

@@ -39,7 +39,7 @@ int vidi__params_str(vidi__params *params, const char *name, vidi_str *value);
 /* Lists a name as known without reading it, for the message of vidi__params_done. */
 void vidi__params_know(vidi__params *params, const char *name);
 
-/* Is the parameter given? It still counts as unread. */
+/* Returns true if the parameter is given; it still counts as unread. */
 bool vidi__params_has(const vidi__params *params, const char *name);
 
 /* The parameters that have not been read so far. */

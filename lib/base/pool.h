@@ -99,7 +99,7 @@ static inline vidi_str vidi__pool_record_str(const vidi__pool *pool, const vidi_
     return (vidi_str){(const char *)(record->words + pool->extra), (size_t)(record->head / 2)};
 }
 
-/* Is the record alive and equal to this string? */
+/* Returns true if the record is alive and equals this string. */
 static inline bool vidi__pool_record_is(const vidi__pool *pool, const vidi__pool_record *record, vidi_str str)
 {
     return record->head == vidi__pool_record_head(str.len) &&

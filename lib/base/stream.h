@@ -51,14 +51,15 @@ static inline int vidi__read(vidi__reader *reader, void *data, uint64_t bytes)
 }
 
 /*
- * Does the reader lend arrays? Then a filter that is loaded from it must neither examine all of them nor write to them.
+ * Returns true if the reader lends arrays. A filter that is loaded from such a reader must neither examine all of them
+ * nor write to them.
  */
 static inline bool vidi__lends(const vidi__reader *reader)
 {
     return reader->lend != NULL;
 }
 
-/* Must a filter that is loaded from here examine its contents? */
+/* Returns true if a filter that is loaded from here must examine its contents. */
 static inline bool vidi__must_examine(const vidi__reader *reader)
 {
     return !vidi__lends(reader) && !reader->trusted;

@@ -62,8 +62,8 @@ void vidi__index_tidy(int folder, uint64_t log, vidi__segment *const *segments, 
 /* ---- the reader's side (index_read.c) ---- */
 
 /*
- * Uses the index of a log, if it has one that fits, for the replay that is beginning: *from is where the log is to be
- * read from, and *records how many records come before. Without an index they stay as they are.
+ * Uses the index of a log, if it has one that fits, for the replay that is beginning: *from becomes the place from
+ * which to read the log, and *records the number of records before it. Without an index they stay as they are.
  */
 int vidi__index_use(vidi_set *set, int folder, const vidi__log_id *id, vidi__replay *replay, uint64_t *from,
                     uint64_t *records);

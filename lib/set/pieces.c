@@ -376,7 +376,7 @@ static int check_repeated(vidi_set *set, const incoming *piece)
     return VIDI_OK;
 }
 
-/* Is this the piece that the set awaits? */
+/* Returns true if this is the piece that the set awaits. */
 static int check_place(vidi_set *set, const incoming *piece)
 {
     vidi__arrival *arrival = set->arrival;

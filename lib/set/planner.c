@@ -64,7 +64,7 @@ static int check_request(const vidi_plan_request *want)
     return VIDI_OK;
 }
 
-/* Do the numbers determine how many pages are lost, without any limit of losses? */
+/* Returns true if the numbers determine how many pages are lost, without any limit of losses. */
 static bool determines_losses(const vidi_plan_request *want)
 {
     return (want->urls && want->memory) || (want->k && want->multiplier > 0);

@@ -382,7 +382,7 @@ int vidi__set_read_from(vidi_set *set, vidi__reader *reader)
     return vidi__blame_data(read_epoch(reader, set, epoch, hash));
 }
 
-/* Does the source end with the stream? */
+/* Checks that the source ends with the stream. */
 static int check_end(vidi_source source, void *context)
 {
     char more;

@@ -239,7 +239,7 @@ int vidi__folder_list(const vidi__folder *folder, vidi__folder_contents *content
     return VIDI_OK;
 }
 
-/* Is the log of the first snapshot missing, or without a record? */
+/* Sets *none if the log of the first snapshot is missing or has no record. */
 static int has_no_records(const vidi__folder *folder, bool *none)
 {
     char name[40];
@@ -257,7 +257,7 @@ static int has_no_records(const vidi__folder *folder, bool *none)
     return code;
 }
 
-/* Does the manifest, if it is there, say that nothing was ever committed? */
+/* Sets *yes if the manifest is missing, or says that nothing was ever committed. */
 static int ends_at_the_beginning(const vidi__folder *folder, bool *yes)
 {
     vidi__manifest_contents manifest;

@@ -169,7 +169,10 @@ static unsigned char *new_record(vidi__log *log, uint32_t type, uint64_t payload
     return at + VIDI__LOG_RECORD_HEAD;
 }
 
-/* Is the payload no larger than its reservation? If not, the caller has a bug: no log is better than an unknown gap. */
+/*
+ * Returns true if the payload is no larger than its reservation. Otherwise the caller has a bug, and the log is given
+ * up: no log is better than an unknown gap.
+ */
 static bool fits(vidi__log *log, uint64_t payload, uint64_t reserved)
 {
     bool standing = reserved == VIDI__LOG_STANDS;

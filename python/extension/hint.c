@@ -4,7 +4,7 @@
  * A set that grows by itself does so in small steps, to waste no memory: below a million URLs, each is moved some four
  * or five times, which at ten thousand takes longer than everything else in an add. Next to Python's own objects a few
  * megabytes are nothing: a Python set of str takes several times as much at every size. So as long as it is small, the
- * set is told to grow in large steps. From a million URLs on, the library's own steps are the right ones. The smallest
+ * set grows in large steps. From a million URLs on, the library's own steps are the right ones. The smallest
  * sets get no hint: a program may have one for each host.
  */
 #include "extension.h"

@@ -10,7 +10,7 @@
 #define LIST 256           /* hashes that are written at a time */
 #define PREFIX_BITS_MAX 44 /* of a position */
 #define TIMES_MAX (UINT64_C(1) << 48)
-#define ENOUGH 1024 /* hashes from which the density of the whole table can be told */
+#define ENOUGH 1024 /* hashes; fewer tell too little about the density of the whole table */
 
 /* Words of a hash in a list. */
 static unsigned words_each(const vidi__table *table)
@@ -223,8 +223,9 @@ static int take_lists(arriving *self)
 }
 
 /*
- * How many hashes the whole table will have, told by how dense those of the run are; 0 if they are few. Sub-tables then
- * grow to their size at once. What a run claims cannot cost much: only the sub-tables that it has hashes for grow.
+ * Estimates how many hashes the whole table will have from the density of those of the run; 0 if they are few.
+ * Sub-tables then grow to their size at once. What a run claims cannot cost much: sub-tables without hashes in it do not
+ * grow.
  */
 static uint64_t estimate(const arriving *self)
 {

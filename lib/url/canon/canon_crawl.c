@@ -276,7 +276,7 @@ static void drop_www(vidi__canon_work *work)
     vidi__canon_work_cut_host(work, www_length(host_of(&work->url, work->out->at)));
 }
 
-/* Is it an http URL that would still be canonical as https? */
+/* Returns true for an http URL that would still be canonical as https. */
 static bool becomes_https(const vidi__url *url, const char *text)
 {
     vidi_str host = host_of(url, text);

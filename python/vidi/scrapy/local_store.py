@@ -158,7 +158,7 @@ class LocalStore:
         self._has_changed = True
 
     def keep(self, key: Key | None) -> Kept:
-        """Told of a request that is new but cannot be serialized, so that the scheduler keeps it in memory."""
+        """Notes a request that is new but cannot be serialized: the scheduler keeps it in memory."""
         if key is not None:
             self._kept.add(key)
         return Kept(key)

@@ -23,7 +23,7 @@ A page's way:
                    +--> given up, if others should fetch it
 
 While the connection is lost, no request is handed out; afterwards the spider begins again under a new
-name (claims.py). If so many requests wait for the server that memory could run out, nothing is handed
+name (claims.py). If the requests that wait for the server could fill the memory, nothing is handed
 out, and in the end `enqueue_request` waits for the server.
 """
 
