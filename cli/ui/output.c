@@ -498,7 +498,7 @@ void cli_table_bytes(cli_table *table, const char *label, uint64_t bytes)
     cli_table_text(table, label, cli_human_bytes(&number, bytes));
 }
 
-void cli_table_real(cli_table *table, const char *label, double value)
+static void table_real(cli_table *table, const char *label, double value)
 {
     cli_number number;
     cli_table_text(table, label, cli_human_real(&number, value));
@@ -525,7 +525,7 @@ static void figure_row(cli_table *table, const cli_figure *figure)
     } else if (figure->is == CLI_IS_BYTES) {
         cli_table_bytes(table, figure->label, figure->count);
     } else if (figure->is == CLI_IS_REAL) {
-        cli_table_real(table, figure->label, figure->real);
+        table_real(table, figure->label, figure->real);
     } else if (figure->is == CLI_IS_TEXT) {
         cli_table_text(table, figure->label, figure->text);
     } else {

@@ -110,7 +110,6 @@ void cli_table_cell(cli_table *table, const char *format, ...) __attribute__((fo
 void cli_table_text(cli_table *table, const char *label, const char *text);
 void cli_table_count(cli_table *table, const char *label, uint64_t count);
 void cli_table_bytes(cli_table *table, const char *label, uint64_t bytes);
-void cli_table_real(cli_table *table, const char *label, double value);
 
 /* A figure of a run's statistics, which has a name for programs and one for people. */
 typedef struct cli_figure {

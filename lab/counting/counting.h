@@ -13,9 +13,6 @@ static inline uint64_t lab_counting_urls(const lab_settings *settings)
     return lab_urls_part(settings, 10, 1000);
 }
 
-/* counting_space.c */
-extern const double lab_space_rates_along[];
-
 /* counting_claims.c: the best k is (m/n) ln 2. The eigenvalue paper claims this too. */
 lab_claim_judge lab_claim_best_k;
 

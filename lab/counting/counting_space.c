@@ -21,7 +21,7 @@ static const char *const space_rates[] = {"error 1e-2", "error 1e-4", "error 1e-
 static const char *const space_ways[] = {"Bloom filter", "one hash", "stored hashes", "fingerprint", "URLs",
                                          "hashset",      NULL};
 
-const double lab_space_rates_along[] = {1e-2, 1e-4, 1e-6, 1e-9};
+static const double rates[] = {1e-2, 1e-4, 1e-6, 1e-9};
 
 enum { BLOOM, ONE_HASH, STORED_HASHES, FINGERPRINT, URLS, HASHSET, WAYS, RATES = 4 };
 
@@ -72,11 +72,11 @@ static int measure_space(const lab_settings *settings, uint64_t run, double *num
     LAB_TRY(take(&hashset, "hashset", NULL, settings, run));
     for (size_t i = 0; i < RATES; i++) {
         double *row = numbers + i * WAYS;
-        snprintf(params, sizeof params, "error=%g", lab_space_rates_along[i]);
+        snprintf(params, sizeof params, "error=%g", rates[i]);
         LAB_TRY(take(&row[BLOOM], "classic", params, settings, run));
         LAB_TRY(take(&row[FINGERPRINT], "fingerprint", params, settings, run));
-        LAB_TRY(plan(&row[ONE_HASH], lab_space_rates_along[i], lab_counting_urls(settings)));
-        row[STORED_HASHES] = ceil(log2(n / lab_space_rates_along[i]));
+        LAB_TRY(plan(&row[ONE_HASH], rates[i], lab_counting_urls(settings)));
+        row[STORED_HASHES] = ceil(log2(n / rates[i]));
         row[URLS] = keys;
         row[HASHSET] = hashset;
     }
@@ -107,19 +107,15 @@ static void judge_space(const lab_cell *cell, lab_entry *entry)
 {
     double n = (double)lab_counting_urls(cell->settings);
     if (cell->column == BLOOM)
-        judge_memory(entry, least_bits(lab_space_rates_along[cell->row]), n);
+        judge_memory(entry, least_bits(rates[cell->row]), n);
     else if (cell->column == ONE_HASH)
-        judge_memory(entry, -1 / log1p(-lab_space_rates_along[cell->row]), n);
+        judge_memory(entry, -1 / log1p(-rates[cell->row]), n);
 }
 
 LAB_STUDY(
     counting_space, "counting-space", "Memory of Bloom filters, of hashes and of URLs", "the counting notes",
     "A tenth of the URLs is inserted. Stored hashes and one hash are computed, since the sets would be too large.",
     "bits per URL", space_rates, space_ways, .runs_most = 3,
-    .plot = {.x = "false positives",
-             .y = "bits per URL",
-             .columns = true,
-             .log_x = true,
-             .log_y = true,
-             .along = lab_space_rates_along},
+    .plot =
+        {.x = "false positives", .y = "bits per URL", .columns = true, .log_x = true, .log_y = true, .along = rates},
     .measure = measure_space, .judge = judge_space);

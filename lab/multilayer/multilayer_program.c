@@ -32,7 +32,8 @@ uint64_t lab_multilayer_program_size(const lab_settings *settings, size_t size, 
     return rows < ROWS_LEAST ? ROWS_LEAST : (uint64_t)(rows + 0.5);
 }
 
-uint64_t lab_multilayer_program_bits(uint64_t n)
+/* Bits of an array for n URLs. */
+static uint64_t bits_for(uint64_t n)
 {
     return (uint64_t)(-(double)n * log(ERROR_RATE) / (M_LN2 * M_LN2));
 }
@@ -91,7 +92,7 @@ void lab_multilayer_program_read_whole(lab_multilayer_program_url *read, uint64_
 
 int lab_multilayer_program_make(lab_multilayer_program *program, uint64_t n)
 {
-    *program = (lab_multilayer_program){.m = lab_multilayer_program_bits(n)};
+    *program = (lab_multilayer_program){.m = bits_for(n)};
     LAB_TRY(LAB_NEW(program->classic, program->m / 8 + 1));
     return LAB_NEW(program->last, program->m / 8 + 1);
 }
@@ -294,8 +295,7 @@ static lab_theory home_theory(double asked, uint64_t half, uint64_t m)
 
 static void judge_program(const lab_cell *cell, lab_entry *entry)
 {
-    uint64_t half = (lab_multilayer_program_size(cell->settings, cell->row, 1) + 1) / 2,
-             m = lab_multilayer_program_bits(half);
+    uint64_t half = (lab_multilayer_program_size(cell->settings, cell->row, 1) + 1) / 2, m = bits_for(half);
     double asked = (double)half, published = ceil(lab_multilayer_program_published_rows(cell->row) / 2);
     if (cell->column == CLASSIC)
         lab_entry_count(entry, cell->numbers, lab_multilayer_classic(asked, asked, (double)m, LAB_LAYERS_PROGRAM_K),

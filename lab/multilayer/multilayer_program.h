@@ -22,9 +22,6 @@ enum { LAB_LAYERS_PROGRAM_K = 4, LAB_LAYERS_PROGRAM_SEGMENTS = LAB_URL_ROOM, LAB
 double lab_multilayer_program_published_rows(size_t size);
 uint64_t lab_multilayer_program_size(const lab_settings *settings, size_t size, uint64_t part);
 
-/* Bits of an array for n URLs. */
-uint64_t lab_multilayer_program_bits(uint64_t n);
-
 /* ---- URLs ---- */
 
 /* A URL as the program sees it: its segments, and the addresses of all of them and of the whole. */

@@ -38,7 +38,7 @@ typedef struct vidi__lazy {
 int vidi__lazy_init(vidi__lazy *lazy, vidi__memory *memory, uint64_t words, vidi__lazy_pieces pieces);
 void vidi__lazy_free(vidi__lazy *lazy, vidi__memory *memory);
 
-/* Makes an array from one in a stream (vidi__write_array). Pieces of zeros take no memory. */
+/* Makes an array from one in a stream (vidi__write_words). Pieces of zeros take no memory. */
 int vidi__lazy_read(vidi__lazy *lazy, vidi__memory *memory, uint64_t words, vidi__lazy_pieces pieces,
                     vidi__reader *reader);
 

@@ -116,12 +116,6 @@ int vidi__lend(vidi__reader *reader, uint64_t bytes, void *out)
     return VIDI_OK;
 }
 
-int vidi__write_array(vidi__writer *writer, const uint64_t *words, uint64_t count)
-{
-    VIDI__TRY(vidi__write_align(writer));
-    return vidi__write_words(writer, words, count);
-}
-
 static int read_piecewise(vidi__reader *reader, vidi__memory *memory, uint64_t count, uint64_t room, uint64_t **words,
                           uint64_t *have)
 {

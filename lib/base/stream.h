@@ -76,6 +76,7 @@ int vidi__read_double(vidi__reader *reader, double *value);
  */
 int vidi__read_text(vidi__reader *reader, char *buffer, size_t room);
 
+/* An array in a stream is aligned (vidi__write_align), then come its words. */
 int vidi__write_words(vidi__writer *writer, const uint64_t *words, uint64_t count);
 
 /* Write or read zeros up to the next multiple of 64 bytes of the file; anything but zeros is VIDI_EFORMAT. */
@@ -84,9 +85,6 @@ int vidi__read_align(vidi__reader *reader);
 
 /* Borrows the next bytes of a mapping; VIDI_EFORMAT if there are too few. Only for a reader that lends. */
 int vidi__lend(vidi__reader *reader, uint64_t bytes, void *out);
-
-/* Writes an array of words, aligned. */
-int vidi__write_array(vidi__writer *writer, const uint64_t *words, uint64_t count);
 
 /*
  * Reads `count` words into a block of `room` (>= count) words that is aligned to a cache line and zeroed after them. Or

@@ -9,7 +9,8 @@
 /* Up to this number of hashes, a small stack frame will do. */
 #define FEW_HASHES 16
 
-bool vidi__durable_keeps(const vidi_set *set, uint8_t verdict)
+/* Returns true if an add with this verdict is kept, in the filter and so in the log. */
+static bool is_kept(const vidi_set *set, uint8_t verdict)
 {
     return verdict == VIDI_NEW || (verdict == VIDI_SEEN && set->now.filter->stores_every_add);
 }
@@ -37,7 +38,7 @@ static int add_hashes(vidi_set *set, const vidi__work *work, vidi__u128 *hashes)
     vidi__epoch_count(&set->now, &tally);
     for (size_t i = 0; i < work->count; i++) { /* without a branch: verdicts are hard to predict */
         hashes[count] = hashes[i];
-        count += vidi__durable_keeps(set, work->verdicts[i]);
+        count += is_kept(set, work->verdicts[i]);
     }
     log_taken(set, hashes, NULL, count, reserved);
     return code;
@@ -54,7 +55,7 @@ static int add_urls(vidi_set *set, const vidi__work *work)
     int code = vidi__durable_operate(set, VIDI__OP_ADD, work, &tally);
     vidi__epoch_count(&set->now, &tally);
     for (size_t i = 0; i < work->count; i++)
-        if (vidi__durable_keeps(set, work->verdicts[i]))
+        if (is_kept(set, work->verdicts[i]))
             kept[count++] = work->urls[i];
     log_taken(set, NULL, kept, count, reserved);
     return code;
@@ -88,7 +89,7 @@ static int stage_add(vidi_set *set, const vidi__work *work, size_t i, vidi__u128
     uint8_t *verdict = &work->verdicts[i];
     if (slot->operation && slot->delta)
         VIDI__TRY(vidi__durable_correct(set, url_at(work, i), hash, slot->delta, verdict));
-    if (vidi__durable_keeps(set, *verdict))
+    if (is_kept(set, *verdict))
         vidi__staging_add_at(staging, slot, VIDI__OP_ADD, hash, url_at(work, i));
     return VIDI_OK;
 }
@@ -264,7 +265,7 @@ static int add_one_locked(vidi_set *set, vidi_str url)
     vidi__u128 hash = vidi__hash(now->hash, vidi__epoch_key(now), url);
     vidi__added added = kind->add_hash(now->filter, hash);
     vidi__epoch_count_one(now, added, true);
-    if (added.code >= 0 && vidi__durable_keeps(set, (uint8_t)added.code))
+    if (added.code >= 0 && is_kept(set, (uint8_t)added.code))
         vidi__record_append_one(set, hash);
     return added.code;
 }
@@ -290,7 +291,7 @@ static void take_back(vidi_set *set, const vidi__pending *pending, const vidi__w
     vidi__staging *staging = &set->durable->staging;
     uint64_t fresh = 0, seen = 0, number = pending->from;
     for (size_t i = 0; i < work->count; i++) {
-        if (!vidi__durable_keeps(set, work->verdicts[i]))
+        if (!is_kept(set, work->verdicts[i]))
             continue;
         if (vidi__staging_undo(staging, number, number + 1)) {
             fresh += work->verdicts[i] == VIDI_NEW;

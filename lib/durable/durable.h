@@ -144,8 +144,6 @@ int vidi__durable_iterate(const vidi_set *set, vidi_visitor visitor, void *conte
 int vidi__durable_joint_verdict(vidi_set *set, vidi_str url, vidi__u128 hash, uint8_t *verdict);
 /* The same, given by how much the staging area changes the number of times that the URL is there. */
 int vidi__durable_correct(vidi_set *set, vidi_str url, vidi__u128 hash, int32_t delta, uint8_t *verdict);
-/* Returns true if an add with this verdict is kept, in the filter and so in the log. */
-bool vidi__durable_keeps(const vidi_set *set, uint8_t verdict);
 
 /* ---- from the staging area to log and filter (apply.c) ---- */
 

@@ -185,7 +185,8 @@ static int remove_other(void *context, const char *name)
     return 0;
 }
 
-void vidi__index_tidy(int folder, uint64_t log, vidi__segment *const *segments, size_t count)
+/* Removes all other files of the log's index. */
+static void tidy(int folder, uint64_t log, vidi__segment *const *segments, size_t count)
 {
     tidying self = {folder, log, segments, count};
     (void)vidi__system_now->list(folder, remove_other, &self);
@@ -281,7 +282,7 @@ static int add_chunk(vidi__index_builder *self, uint64_t synced)
 static void resume(vidi__index_builder *self)
 {
     (void)vidi__index_open(self->memory, self->folder, &self->id, self->segments, &self->count);
-    vidi__index_tidy(self->folder, self->id.number, self->segments, self->count);
+    tidy(self->folder, self->id.number, self->segments, self->count);
     for (size_t i = 0; i < self->count; i++)
         if (self->segments[i]->serial >= self->serial)
             self->serial = self->segments[i]->serial + 1;

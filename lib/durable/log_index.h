@@ -56,8 +56,6 @@ void vidi__index_end(vidi__index_builder *builder, bool catches_up);
 /* Opens the segments of a log that follow each other from its first record on, and fit it; none is no error. */
 enum { VIDI__SEGMENTS_MOST = 64 };
 int vidi__index_open(vidi__memory *memory, int folder, const vidi__log_id *id, vidi__segment **segments, size_t *count);
-/* Removes all other files of the log's index. */
-void vidi__index_tidy(int folder, uint64_t log, vidi__segment *const *segments, size_t count);
 
 /* ---- the reader's side (index_read.c) ---- */
 

@@ -69,7 +69,7 @@ void vidi__joint_end(vidi__joint *joint);
 /* Adds to sums[i] the measure of words `from` up to `to` of the first i + 1 arrays joined. */
 void vidi__joint_measure(const vidi__joint *joint, uint64_t from, uint64_t to, uint64_t *sums);
 
-/* Writes the array of all parts joined, as vidi__write_array does. */
+/* Writes the array of all parts joined, aligned. */
 int vidi__joint_write(const vidi__joint *joint, vidi__writer *writer);
 
 /* For bits: the words are ored, and the bits that are set are counted. */

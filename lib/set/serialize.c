@@ -25,7 +25,7 @@
 /* Bytes of patterns that are read at a time. */
 #define PIECE 4096
 
-int vidi__write_text(vidi__writer *writer, const char *text)
+static int write_text(vidi__writer *writer, const char *text)
 {
     return vidi__write_str(writer, (vidi_str){text, strlen(text)});
 }
@@ -37,7 +37,7 @@ static int write_canon(vidi__writer *writer, const vidi_set *set)
     vidi__canon_patterns(set->canon, &patterns);
     int code = patterns.error;
     if (code == VIDI_OK)
-        code = vidi__write_text(writer, vidi_canon_name(set->canon));
+        code = write_text(writer, vidi_canon_name(set->canon));
     if (code == VIDI_OK)
         code = vidi__write_str(writer, (vidi_str){patterns.at, patterns.len});
     vidi__buffer_free(&patterns);
@@ -47,7 +47,7 @@ static int write_canon(vidi__writer *writer, const vidi_set *set)
 int vidi__write_identity(vidi__writer *writer, const vidi_set *set)
 {
     VIDI__TRY(write_canon(writer, set));
-    VIDI__TRY(vidi__write_text(writer, set->now.hash->name));
+    VIDI__TRY(write_text(writer, set->now.hash->name));
     VIDI__TRY(vidi__write(writer, set->key, sizeof set->key));
     VIDI__TRY(vidi__write_u64(writer, set->now.number));
     return vidi__write_u64(writer, set->member);
@@ -55,8 +55,8 @@ int vidi__write_identity(vidi__writer *writer, const vidi_set *set)
 
 int vidi__write_recipe(vidi__writer *writer, const vidi__recipe *recipe)
 {
-    VIDI__TRY(vidi__write_text(writer, recipe->kind->name));
-    VIDI__TRY(vidi__write_text(writer, vidi__recipe_params(recipe)));
+    VIDI__TRY(write_text(writer, recipe->kind->name));
+    VIDI__TRY(write_text(writer, vidi__recipe_params(recipe)));
     VIDI__TRY(vidi__write_u64(writer, recipe->capacity));
     VIDI__TRY(vidi__write_double(writer, recipe->error));
     VIDI__TRY(vidi__write_double(writer, recipe->headroom));
@@ -99,7 +99,7 @@ static int write_note(vidi__writer *writer, const vidi__note *note)
 
 static int write_previous(vidi__writer *writer, const vidi_set *owner, const vidi__epoch *previous)
 {
-    VIDI__TRY(vidi__write_text(writer, previous->hash->name));
+    VIDI__TRY(write_text(writer, previous->hash->name));
     VIDI__TRY(vidi__write_u64(writer, previous->number));
     VIDI__TRY(vidi__write_counters(writer, previous));
     return vidi__set_intact(owner, vidi__filter_save(previous->filter, writer));

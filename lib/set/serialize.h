@@ -6,8 +6,6 @@
 
 #include "set/set.h"
 
-int vidi__write_text(vidi__writer *writer, const char *text);
-
 /* Canonical form, item hash, key, epoch and member. Reading gives the set all of these but the hash and the epoch. */
 int vidi__write_identity(vidi__writer *writer, const vidi_set *set);
 int vidi__read_identity(vidi__reader *reader, vidi_set *set, char *hash, size_t hash_room, uint64_t *epoch);

@@ -227,7 +227,7 @@ static int see(void *context, const char *name)
     return 0;
 }
 
-int vidi__folder_list(const vidi__folder *folder, vidi__folder_contents *contents)
+static int list_folder(const vidi__folder *folder, vidi__folder_contents *contents)
 {
     int code;
     do {
@@ -271,7 +271,7 @@ static int ends_at_the_beginning(const vidi__folder *folder, bool *yes)
 static int look_once(const vidi__folder *folder, vidi__folder_contents *contents, vidi__folder_sort *sort)
 {
     bool none = false, first = false;
-    VIDI__TRY(vidi__folder_list(folder, contents));
+    VIDI__TRY(list_folder(folder, contents));
     *sort = contents->snapshot ? VIDI__FOLDER_SET : VIDI__FOLDER_REMAINS;
     if (contents->snapshot)
         return VIDI_OK;

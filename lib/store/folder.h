@@ -73,8 +73,7 @@ void vidi__folder_close(vidi__folder *folder);
 /* Takes the writer's lock. VIDI_EBUSY, with the process id of the holder in the message, if another process has it. */
 int vidi__folder_lock(vidi__folder *folder);
 
-int vidi__folder_list(const vidi__folder *folder, vidi__folder_contents *contents);
-/* The same, and tells what the folder is. */
+/* Lists the folder, and tells what it is. */
 int vidi__folder_look(const vidi__folder *folder, vidi__folder_contents *contents, vidi__folder_sort *sort);
 int vidi__folder_sync(const vidi__folder *folder);
 

@@ -34,13 +34,6 @@ int reply_failure(server_context *ctx, const value *value, int error)
     return reply_error(ctx, vidi_message());
 }
 
-int reply_verdict(server_context *ctx, int verdict)
-{
-    if (verdict == VIDI_NEW || verdict == VIDI_SEEN)
-        return server.ReplyWithLongLong(ctx, verdict == VIDI_NEW);
-    return reply_error(ctx, verdict == VIDI_INVALID ? vidi_message() : "not tried, because an item before it failed");
-}
-
 int reply_absent(server_context *ctx)
 {
     return reply_error(ctx, "there is no such key");
@@ -50,5 +43,7 @@ int reply_answer(server_context *ctx, const value *value, int verdict)
 {
     if (verdict == VIDI_INVALID && value->settings.invalid == VIDI_DROP_INVALID)
         return server.ReplyWithNull(ctx);
-    return reply_verdict(ctx, verdict);
+    if (verdict == VIDI_NEW || verdict == VIDI_SEEN)
+        return server.ReplyWithLongLong(ctx, verdict == VIDI_NEW);
+    return reply_error(ctx, verdict == VIDI_INVALID ? vidi_message() : "not tried, because an item before it failed");
 }

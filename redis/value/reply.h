@@ -20,10 +20,10 @@ int reply_failure(server_context *ctx, const value *value, int error);
 /* The key that a command needs is absent. */
 int reply_absent(server_context *ctx);
 
-/* 1 for VIDI_NEW, 0 for VIDI_SEEN; an error for VIDI_INVALID and VIDI_UNTRIED. */
-int reply_verdict(server_context *ctx, int verdict);
-
-/* The same, but null for VIDI_INVALID in a set that drops what is not a URL. */
+/*
+ * 1 for VIDI_NEW, 0 for VIDI_SEEN; null for VIDI_INVALID in a set that drops what is not a URL, otherwise an error, as
+ * for VIDI_UNTRIED.
+ */
 int reply_answer(server_context *ctx, const value *value, int verdict);
 
 #endif

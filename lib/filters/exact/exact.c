@@ -16,7 +16,8 @@
 
 /* ---- records ---- */
 
-vidi__part vidi__exact_part(const vidi__exact *exact, const vidi__pool_record *record)
+/* The URL of a record, with its hash if the index has one. */
+static vidi__part part_of(const vidi__exact *exact, const vidi__pool_record *record)
 {
     vidi__part part = {.str = vidi__pool_record_str(&exact->pool, record)};
     if (exact->index->hash_words)
@@ -144,7 +145,7 @@ typedef struct merging {
 /* A URL of `from`, with the hash by which `into` finds it. */
 static vidi__part part_for(const merging *merge, const vidi__pool_record *record)
 {
-    vidi__part url = vidi__exact_part(merge->from, record);
+    vidi__part url = part_of(merge->from, record);
     if (merge->key && merge->into->index->hash_words)
         url.hash = vidi__hash(merge->into->base.item_hash, merge->key, url.str);
     return url;
@@ -222,7 +223,7 @@ int vidi__exact_iterate(const vidi__filter *filter, vidi_visitor visitor, void *
     const vidi__exact *exact = (const vidi__exact *)filter;
     vidi__pool_cursor cursor = {0};
     for (const vidi__pool_record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
-        vidi__part url = vidi__exact_part(exact, record);
+        vidi__part url = part_of(exact, record);
         vidi_entry entry = {url.str, {url.hash.lo, url.hash.hi}, vidi__exact_record_times(exact, record), 0};
         int answer = visitor(context, &entry);
         if (answer)
@@ -248,7 +249,7 @@ int vidi__exact_save(const vidi__filter *filter, vidi__writer *writer)
 /* VIDI_EFORMAT unless the hash that was saved with a URL is really its hash. */
 static int check_hash(const vidi__exact *exact, const vidi__config *config, const vidi__pool_record *record)
 {
-    vidi__part url = vidi__exact_part(exact, record);
+    vidi__part url = part_of(exact, record);
     vidi__u128 hash = vidi__hash(config->item_hash, config->item_key, url.str);
     if (hash.lo != url.hash.lo || hash.hi != url.hash.hi)
         return vidi__damaged("the hash of a URL is not the one that is stored with it");

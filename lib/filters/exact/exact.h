@@ -72,8 +72,7 @@ void vidi__exact_describe(const vidi__filter *filter, vidi__text *text);
 void vidi__exact_hash_names(const vidi__filter *filter, vidi__text *text);
 int vidi__exact_plan(const vidi__want *want, vidi__planned *planned, const vidi__index *index);
 
-/* The URL of a record, with its hash if the index has one; and how often it was added. */
-vidi__part vidi__exact_part(const vidi__exact *exact, const vidi__pool_record *record);
+/* How often the URL of a record was added. */
 uint64_t vidi__exact_record_times(const vidi__exact *exact, const vidi__pool_record *record);
 void vidi__exact_set_times(const vidi__exact *exact, vidi__pool_record *record, uint64_t times);
 
