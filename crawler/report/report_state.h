@@ -35,7 +35,7 @@ int report_meta(report *report, const char *name, char *to, size_t room);
 /* Reads the statuses that the crawl was told to accept. */
 int report_accepted_load(report *report);
 
-/* Finds fragments that lead nowhere: makes the temporary tables of bad_fragments.c, unless *checked says that none were kept. */
+/* Finds fragments that lead nowhere: makes the temporary tables of bad_fragments.c. *checked false: none were kept. */
 int report_find_fragments(report *report, bool *checked);
 
 /* Installs the SQL function cdxj, which makes a line of one row. */

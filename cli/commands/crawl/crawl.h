@@ -168,7 +168,7 @@ int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out);
 int cli_crawl_broken_text(const cli_crawl_account *account, cli_out *out);
 int cli_crawl_broken_json(const cli_crawl_account *account, json_writer *json);
 
-/* Writes what --check has found as JUnit's XML; and finds out beforehand whether it can. CLI_OK, or CLI_ERROR with a message. */
+/* Writes what --check has found as JUnit's XML. cli_crawl_junit_check tells beforehand if that cannot be done. */
 int cli_crawl_junit(const cli_crawl_account *account, const char *name);
 int cli_crawl_junit_check(const char *name);
 
