@@ -319,6 +319,15 @@ static void names_are_unknown_unless_a_page_was_read_to_its_end(void **state)
     harvest got = harvested(&rules, &url, 200, HTML_TYPE "Content-Encoding: unheard-of\r\n", text);
     assert_false(got.has_names);
     harvest_free(&got);
+    bytes cut = packed(text, GZIP);
+    for (size_t missing = 0; missing < 2; missing++) {
+        got = harvested(&rules, &url, 200, HTML_TYPE "Content-Encoding: gzip\r\n",
+                        (vidi_str){cut.ptr, cut.len - missing});
+        assert_int_equal(got.names.len, 8);
+        assert_int_equal(got.has_names, missing == 0);
+        harvest_free(&got);
+    }
+    bytes_free(&cut);
     got = harvested(&rules, &url, 404, HTML_TYPE, text);
     assert_false(got.has_names);
     harvest_free(&got);
