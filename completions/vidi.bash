@@ -65,6 +65,7 @@ _vidi_values() {
     crawl:--retries) echo "ANY" ;;
     crawl:--header) echo "ANY" ;;
     crawl:--ca-file) echo "FILE" ;;
+    crawl:--proxy) echo "ANY" ;;
     crawl:--allow-net) echo "private loopback" ;;
     crawl:--resolve) echo "ANY" ;;
     crawl:--connections) echo "ANY" ;;
@@ -164,10 +165,10 @@ _vidi_options() {
             --max-bytes --resources --check --internal --fragments --accept --junit --json --jsonl
             -o --output --to --from --rewrite --revisit --continuous --budget --rebuild-seen --no-store
             --no-sitemaps --agent --user-agent --ignore-robots --delay --per-host --retries --header
-            --ca-file --allow-net --resolve --connections --threads --connect-timeout --silence-timeout
-            --total-timeout --max-host-pages --max-queries --max-url --max-repeat --max-redirects --max-body
-            --max-unpacked --kind --param --capacity --lost --error --memory --canon --tracking --progress
-            -q --quiet --color -h --help"
+            --ca-file --cookies --proxy --allow-net --resolve --connections --threads --connect-timeout
+            --silence-timeout --total-timeout --max-host-pages --max-queries --max-url --max-repeat
+            --max-redirects --max-body --max-unpacked --kind --param --capacity --lost --error --memory
+            --canon --tracking --progress -q --quiet --color -h --help"
         ;;
     canon)
         echo "--canon --tracking --base --rules --explain --json --invalid --stats -h --help"

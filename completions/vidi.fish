@@ -152,6 +152,8 @@ complete -c vidi -n '__vidi_is crawl' -l per-host -x -d 'Concurrent requests to 
 complete -c vidi -n '__vidi_is crawl' -l retries -x -d 'Retries after temporary failures [3]'
 complete -c vidi -n '__vidi_is crawl' -l header -x -d 'Send a header to the seeds\' hosts; may be repeated'
 complete -c vidi -n '__vidi_is crawl' -l ca-file -r -F -d 'Trust the certificates in this file [the system\'s]'
+complete -c vidi -n '__vidi_is crawl' -l cookies -d 'Keep cookies, and send them back to where they belong'
+complete -c vidi -n '__vidi_is crawl' -l proxy -x -d 'Send all requests through this proxy'
 complete -c vidi -n '__vidi_is crawl' -l allow-net -x -a 'private loopback' -d 'Visit this network although it is not public'
 complete -c vidi -n '__vidi_is crawl' -l resolve -x -d 'Use this address for a host; may be repeated'
 complete -c vidi -n '__vidi_is crawl' -l connections -x -d 'Concurrent requests to all hosts together [64]'

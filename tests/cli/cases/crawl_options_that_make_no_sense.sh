@@ -29,6 +29,13 @@ try vidi crawl --header 'host: secret' "${ok[@]}"
 try vidi crawl --header 'Content-Length: 5' "${ok[@]}"
 try vidi crawl --header 'CONNECTION: close' "${ok[@]}"
 try vidi crawl --header 'User-Agent: secret' "${ok[@]}"
+try vidi crawl --cookies --header 'cookie: secret' "${ok[@]}"
+echo -- proxies
+try vidi crawl --proxy p.example:3128 "${ok[@]}"
+try vidi crawl --proxy http://me:secret@p.example:3128/a "${ok[@]}"
+try vidi crawl --proxy socks4://p.example:3128 "${ok[@]}"
+try vidi crawl --proxy http://me:secret@p.example:3128 --allow-net loopback http://localhost/
+try vidi crawl --proxy socks5h://p.example --resolve a.example=10.0.0.1 "${ok[@]}"
 echo -- states
 mkdir full
 touch full/notes file
