@@ -25,7 +25,7 @@
 #include "crawler/crawl/message_queue.h"
 #include "crawler/crawl/jsonl_output.h"
 #include "crawler/crawl/consistency.h"
-#include "crawler/crawl/fetcher/cookie_jar.h"
+#include "crawler/crawl/cookie_jar.h"
 #include "crawler/fetch/fetch.h"
 #include "crawler/frontier/frontier.h"
 #include "crawler/harvest/harvest.h"

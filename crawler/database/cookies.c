@@ -1,8 +1,6 @@
 /*
- * The table of cookies: see cookies.h. It exists only in crawls that were run with --cookies.
+ * The table of cookies: see database.h. It exists only in crawls that were run with --cookies.
  */
-#include "crawler/database/cookies.h"
-
 #include "crawler/base/sql.h"
 #include "crawler/database/database_state.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "crawler/crawl/crawl.h"
-#include "crawler/crawl/fetcher/cookie_jar.h"
+#include "crawler/crawl/cookie_jar.h"
 #include "crawler/fetch/play_server.h"
 #include "crawler/http/http.h"
 #include "support/scratch.h"

@@ -7,11 +7,11 @@
  * The jar is in memory as a whole and belongs to the fetcher's thread. What changes in it travels with the page whose
  * response changed it, and is committed with that page.
  */
-#ifndef VIDI_CRAWLER_CRAWL_FETCHER_COOKIE_JAR_H
-#define VIDI_CRAWLER_CRAWL_FETCHER_COOKIE_JAR_H
+#ifndef VIDI_CRAWLER_CRAWL_COOKIE_JAR_H
+#define VIDI_CRAWLER_CRAWL_COOKIE_JAR_H
 
 #include "crawler/base/bytes.h"
-#include "crawler/database/cookies.h"
+#include "crawler/database/database.h"
 
 enum { COOKIES_PER_DOMAIN = 50, COOKIES_MOST = 3000, COOKIE_LINE = 8192 /* bytes of the cookies in one request */ };
 

@@ -2,14 +2,14 @@
  * The cookies of a crawl: see cookie_jar.h. They are few, so they are in a list that is searched from end to end: a few
  * microseconds.
  */
-#include "crawler/crawl/fetcher/cookie_jar.h"
+#include "crawler/crawl/cookie_jar.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/ascii.h"
 #include "crawler/base/web_url.h"
 #include "crawler/http/http.h"
-#include "crawler/http/http_text.h"
 
 enum { DOMAIN_MOST = 253, SENT_MOST = 180 /* cookies in one request */ };
 
