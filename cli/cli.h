@@ -51,6 +51,7 @@ typedef struct cli_command {
     size_t least, most;               /* the number of operands; most 0: any number */
     size_t size;                      /* of the struct that the options fill in; 0: there is none */
     const void *defaults;             /* such a struct; NULL: all of it is zero */
+    size_t given; /* of its field cli_words that gets the name and the value of each option that was given; 0: none */
     int (*run)(void *values, cli_words words); /* gets that struct, and the operands; without options, all words */
 } cli_command;
 

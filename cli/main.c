@@ -43,6 +43,8 @@ static void free_values(const cli_command *command, void *values)
         else if (option->type == CLI_TEXTS)
             free(((cli_words *)field)->list);
     }
+    if (command->given)
+        free(((cli_words *)((char *)values + command->given))->list);
     free(values);
 }
 

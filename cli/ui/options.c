@@ -154,8 +154,7 @@ static int add_text(const cli_option *option, const char *text, cli_words *field
     return CLI_GO_ON;
 }
 
-/* Stores the value of an option in its field of *values. CLI_GO_ON or an exit status. */
-static int set_option(const cli_option *option, const char *text, void *values)
+int cli_option_set(const cli_option *option, const char *text, void *values)
 {
     void *field = (char *)values + option->offset;
 
@@ -221,14 +220,32 @@ typedef struct walk_state {
     void *values;
 } walk_state;
 
-/* Reads an option's value: the attached text, or else the next word, which must not look like an option. */
-static int take_value(walk_state *walk, const cli_option *option, const char *attached)
+/* Notes the name and the value, if the command asks for that. */
+static int note_given(walk_state *walk, const cli_option *option, const char *text)
 {
-    if (option->type == CLI_FLAG || attached)
-        return set_option(option, attached, walk->values);
-    if (walk->at + 1 >= walk->words.count || strncmp(walk->words.list[walk->at + 1], "--", 2) == 0)
-        return needs_value(option);
-    return set_option(option, walk->words.list[++walk->at], walk->values);
+    cli_words *given = (cli_words *)((char *)walk->values + walk->command->given);
+
+    if (walk->command->given == 0)
+        return CLI_GO_ON;
+    char **list = realloc(given->list, (given->count + 2) * sizeof *list);
+    if (!list)
+        return cli_error("out of memory");
+    given->list = list;
+    list[given->count++] = (char *)option->name;
+    list[given->count++] = (char *)text;
+    return CLI_GO_ON;
+}
+
+/* Reads an option's value: the attached text, or else the next word, which must not look like an option. */
+static int take_value(walk_state *walk, const cli_option *option, const char *text)
+{
+    if (option->type != CLI_FLAG && !text) {
+        if (walk->at + 1 >= walk->words.count || strncmp(walk->words.list[walk->at + 1], "--", 2) == 0)
+            return needs_value(option);
+        text = walk->words.list[++walk->at];
+    }
+    int status = cli_option_set(option, text, walk->values);
+    return status == CLI_GO_ON ? note_given(walk, option, text) : status;
 }
 
 static int long_option(walk_state *walk, char *word)

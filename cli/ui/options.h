@@ -62,6 +62,9 @@ typedef struct cli_option {
  */
 int cli_options_parse(const cli_command *command, cli_words *words, void *values);
 
+/* Stores the value of an option (NULL for a flag) in its field of *values. CLI_GO_ON or an exit status. */
+int cli_option_set(const cli_option *option, const char *text, void *values);
+
 /* Returns true if the option was given. `defaults` is what *values was before the parsing. */
 bool cli_option_is_given(const cli_option *option, const void *values, const void *defaults);
 

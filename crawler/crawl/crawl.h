@@ -39,11 +39,12 @@ typedef struct crawl_options {
     size_t seed_count;
     /* The set; `path` and `access` are the crawl's business. All zero: the defaults. */
     vidi_options set;
-    uint64_t set_memory; /* vidi_access.memory_limit */
-    bool revisit;        /* if the last visit is over, begin the next one */
-    bool continuous;     /* when the first visit is over, visit pages again, one by one, for ever */
-    double budget;       /* pages an hour, with `continuous`; 0: each page once a day, and 60 at least */
-    bool rebuild_seen;   /* rename the set, if there is one, and make it again from the database */
+    uint64_t set_memory;  /* vidi_access.memory_limit */
+    const char *remember; /* what db_get_text(…, "options") finds from now on, without secrets; NULL: as it is */
+    bool revisit;         /* if the last visit is over, begin the next one */
+    bool continuous;      /* when the first visit is over, visit pages again, one by one, for ever */
+    double budget;        /* pages an hour, with `continuous`; 0: each page once a day, and 60 at least */
+    bool rebuild_seen;    /* rename the set, if there is one, and make it again from the database */
 
     /* What belongs to the crawl. max_… 0: no limit, unless a default is named. */
     scope_reach reach;

@@ -16,7 +16,8 @@
 static const cli_option options_table[] = {
     {"state", 's', CLI_TEXT, FIELD(set.state), "DIR", "Keep the crawl in this folder, so it can be continued",
      "Created if it does not exist. It holds the archive, a database of all URLs (crawl.db, for SQLite) and the set "
-     "of seen URLs. However the program ends, the same command continues the crawl where it stopped. Without this "
+     "of seen URLs. However the program ends, the same command continues the crawl where it stopped, and so does "
+     "'vidi crawl --state DIR' alone: seeds and options are taken from the folder if no seed is named. Without this "
      "option nothing is kept: the crawl lives in a temporary folder below TMPDIR, which is removed at the end.",
      0},
     {"contact", 0, CLI_TEXT, FIELD(contact), "WHO", "Your mail address or web page, sent with every request",
@@ -237,7 +238,7 @@ static int look(const cli_crawl_options *options, cli_words words)
                                          : cli_crawl_cdxj(words.list[1]);
 }
 
-static int crawl_anew_or_go_on(const cli_crawl_options *options, cli_words words)
+static int crawl_anew_or_go_on(cli_crawl_options *options, cli_words words)
 {
     cli_crawl_request request = {0};
 
@@ -332,6 +333,7 @@ const cli_command cli_crawl = {
     .options = options_table,
     .size = sizeof defaults,
     .defaults = &defaults,
+    .given = FIELD(given),
     .common = "state contact scope include exclude depth max-pages max-time resources check json jsonl no-store delay "
               "allow-net progress quiet help",
     .operand = "SEED",

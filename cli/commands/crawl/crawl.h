@@ -4,6 +4,7 @@
  *   crawl.c          the command, its options and their help
  *   crawl_options.c  checks the options and turns them into those of the crawl
  *   crawl_seeds.c    the URLs to begin with
+ *   crawl_remembered.c  seeds and options of an earlier command on the same state
  *   crawl_network.c  --allow-net, --resolve, --proxy, --header, --agent, --contact
  *   crawl_run.c      runs the crawl: progress, signals, exit status
  *   crawl_lines.c    --jsonl: a line for each URL
@@ -37,6 +38,7 @@ typedef struct cli_crawl_options {
     uint64_t per_host, retries, connections, threads, budget;
     double max_time, connect_timeout, silence_timeout, total_timeout; /* seconds; 0: not given */
     double delay;                                                     /* negative: not given */
+    cli_words given; /* names and values of the options on the command line, for crawl_remembered.c */
     bool rewrite;                                                     /* of extract */
     bool ignore_robots, cookies;
     bool resources, check, json, revisit, continuous, rebuild_seen, no_store, no_sitemaps, quiet, progress;
@@ -52,6 +54,7 @@ typedef struct cli_crawl_seeds {
     vidi_str *urls;
     size_t count, room;
     uint64_t bad; /* lines of files that were left out, each with a message */
+    bool secret;  /* one of them has a user name or a password */
 } cli_crawl_seeds;
 
 /*
@@ -59,6 +62,8 @@ typedef struct cli_crawl_seeds {
  * blank or begin with '#' are skipped, and those that cannot be crawled are left out.
  */
 int cli_crawl_seeds_read(cli_crawl_seeds *seeds, cli_words words, cli_words files);
+/* Adds a copy of a serialised URL. CLI_OK, or CLI_ERROR with a message. */
+int cli_crawl_seeds_keep(cli_crawl_seeds *seeds, vidi_str url);
 void cli_crawl_seeds_free(cli_crawl_seeds *seeds);
 
 /* ---- network ---- */
@@ -111,12 +116,20 @@ typedef struct cli_crawl_request {
     cli_crawl_lines lines;
     char *tracking;
     vidi_plan_entry chosen;
+    bytes recalled;  /* options of an earlier command; those that are taken point into it */
+    bytes taken;     /* for a message: " --depth 2 --check" */
+    bytes remember;  /* crawl_options.remember */
     char *temporary; /* a folder to remove at the end; NULL: the user has named one */
 } cli_crawl_request;
 
 /* CLI_OK, or CLI_ERROR with a message. Call cli_crawl_request_free in either case. */
-int cli_crawl_request_make(cli_crawl_request *request, const cli_crawl_options *options, cli_words words);
+int cli_crawl_request_make(cli_crawl_request *request, cli_crawl_options *options, cli_words words);
 void cli_crawl_request_free(cli_crawl_request *request);
+
+/* Takes from the state what the command does not say, if it names no seed. CLI_OK, or CLI_ERROR with a message. */
+int cli_crawl_recall(cli_crawl_request *request, cli_crawl_options *options, cli_words words);
+/* Fills in crawl_options.remember. The seeds have been read. CLI_OK, or CLI_ERROR with a message. */
+int cli_crawl_remember(cli_crawl_request *request, const cli_crawl_options *options);
 
 /* Returns the exit status. */
 int cli_crawl_run(cli_crawl_request *request, const cli_crawl_options *options);

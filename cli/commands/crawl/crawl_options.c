@@ -305,14 +305,15 @@ static int prepare_lines(const cli_crawl_options *options, bool exists)
 
 /* ---- all of it ---- */
 
-int cli_crawl_request_make(cli_crawl_request *request, const cli_crawl_options *options, cli_words words)
+int cli_crawl_request_make(cli_crawl_request *request, cli_crawl_options *options, cli_words words)
 {
     crawl_options *into = &request->crawl;
     bool exists;
 
-    if (check(options) != CLI_OK || read_scope(into, options->scope) != CLI_OK || read_times(into, options) != CLI_OK ||
+    if (cli_crawl_recall(request, options, words) != CLI_OK || check(options) != CLI_OK ||
+        read_scope(into, options->scope) != CLI_OK || read_times(into, options) != CLI_OK ||
         cli_crawl_seeds_read(&request->seeds, words, options->seed_files) != CLI_OK ||
-        cli_crawl_network_read(&request->network, options) != CLI_OK)
+        cli_crawl_network_read(&request->network, options) != CLI_OK || cli_crawl_remember(request, options) != CLI_OK)
         return CLI_ERROR;
     read_limits(into, options);
     read_rest(into, options);
@@ -341,4 +342,7 @@ void cli_crawl_request_free(cli_crawl_request *request)
     cli_crawl_network_free(&request->network);
     cli_crawl_lines_close(&request->lines);
     free(request->tracking);
+    bytes_free(&request->recalled);
+    bytes_free(&request->taken);
+    bytes_free(&request->remember);
 }

@@ -101,7 +101,7 @@ static int refuse_other(const candidate *seed, const char *why)
     return refuse(seed, "'%s' cannot be crawled: %s", seed->shown, why);
 }
 
-static int keep(cli_crawl_seeds *seeds, vidi_str url)
+int cli_crawl_seeds_keep(cli_crawl_seeds *seeds, vidi_str url)
 {
     if (seeds->count == seeds->room) {
         size_t room = seeds->room * 2 + 16;
@@ -148,8 +148,10 @@ static int add(cli_crawl_seeds *seeds, candidate *seed)
     result = vidi_url_parse(seed->text, NULL, buffer, &len, &url);
     int status = result == VIDI_OK ? check(seed, &url) : cli_library_error(result);
     if (status == CLI_OK) /* the fragment is nothing that a server hears of */
-        status = keep(seeds, (vidi_str){url.href.ptr, url.fragment.ptr ? (size_t)(url.fragment.ptr - url.href.ptr) - 1
-                                                                       : url.href.len});
+        status = cli_crawl_seeds_keep(
+            seeds,
+            (vidi_str){url.href.ptr, url.fragment.ptr ? (size_t)(url.fragment.ptr - url.href.ptr) - 1 : url.href.len});
+    seeds->secret = seeds->secret || url.username.len || url.password.len;
     free(buffer);
     return status;
 }

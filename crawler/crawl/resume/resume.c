@@ -275,6 +275,7 @@ static int plant(crawl *crawl, bool begins, counters *counts)
 static int write_opening(crawl *crawl, bool begins, const unsigned char *secret, counters *counts)
 {
     vidi_stats stats = {.size = sizeof stats};
+    const char *options = crawl->options.remember;
     int error = vidi_stat(crawl->set, &stats);
 
     if (error == VIDI_OK)
@@ -295,6 +296,8 @@ static int write_opening(crawl *crawl, bool begins, const unsigned char *secret,
         error = db_set(crawl->db, "epoch", (int64_t)stats.epoch);
     if (error == VIDI_OK)
         error = plant(crawl, begins, counts);
+    if (error == VIDI_OK && options)
+        error = db_set_text(crawl->db, "options", (vidi_str){options, strlen(options)});
     if (error == VIDI_OK)
         error = counters_write(crawl, counts, &stats);
     return error ? error : db_commit(crawl->db);
