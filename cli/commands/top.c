@@ -3,18 +3,16 @@
  * it shows what is saved, and waits for one. live_file.h says how the two processes communicate; nothing here disturbs
  * the run.
  */
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <termios.h>
 #include <unistd.h>
 
+#include "commands/crawl/crawl_top.h"
 #include "ui/live_file.h"
 #include "ui/options.h"
 #include "pipeline/state.h"
+#include "ui/screen.h"
 #include "ui/terminal.h"
 
 enum { REDRAW_MS = 500, BAR_WIDTH = 30, LABEL_ROOM = 14 };
@@ -203,87 +201,37 @@ static int show_once(const top *top, bool json)
 
 /* ---- again and again ---- */
 
-/* Draws over the previous view, which had *lines. Long lines are cut off, because they would take two lines. */
-static int draw(const top *top, size_t *lines)
+static int put_again(cli_out *out, void *context)
 {
-    cli_out view, out;
-    size_t columns = cli_terminal_columns(STDOUT_FILENO);
-
-    cli_out_init(&view, -1); /* it stays in the buffer */
-    cli_out_init(&out, STDOUT_FILENO);
-    int status = put_view(&view, top);
-    if (*lines > 0)
-        cli_out_format(&out, "\033[%zuA\r", *lines);
-    *lines = 0;
-    for (size_t at = 0; at < view.used;) {
-        const char *end = memchr(view.buffer + at, '\n', view.used - at);
-        size_t length = end ? (size_t)(end - view.buffer) - at : view.used - at;
-        cli_out_bytes(&out, view.buffer + at, cli_terminal_fit(view.buffer + at, length, columns));
-        cli_out_text(&out, top->color ? "\033[0m\033[K\n" : "\033[K\n");
-        at += length + 1;
-        ++*lines;
-    }
-    cli_out_text(&out, "\033[J");
-    free(view.buffer);
-    return cli_out_end(&out, status);
+    return put_view(out, context);
 }
 
-/* Keys without Enter and without an echo, if there is a keyboard. */
-static bool keys_begin(struct termios *before)
+static int look_again(void *context)
 {
-    if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, before) != 0)
-        return false;
-    struct termios now = *before;
-    now.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-    return tcsetattr(STDIN_FILENO, TCSANOW, &now) == 0;
-}
-
-/* Waits until it is time to draw again. CLI_GO_ON, or the exit status if the user wants to quit. */
-static int wait_a_while(int signals, bool keys)
-{
-    struct pollfd fds[2] = {{.fd = signals, .events = POLLIN}, {.fd = keys ? STDIN_FILENO : -1, .events = POLLIN}};
-    struct signalfd_siginfo about;
-    char key = 0;
-
-    if (poll(fds, 2, REDRAW_MS) <= 0)
-        return CLI_GO_ON;
-    if (fds[0].revents != 0 && read(signals, &about, sizeof about) == sizeof about)
-        return CLI_SIGNAL + (int)about.ssi_signo;
-    if (fds[1].revents != 0 && (read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q'))
-        return CLI_OK;
-    return CLI_GO_ON;
+    int status = look(context);
+    return status == CLI_OK ? CLI_GO_ON : status;
 }
 
 static int show(top *top)
 {
-    sigset_t ends, before;
-    struct termios keys_before;
-    size_t lines = 0;
-    int status = CLI_OK, end = CLI_GO_ON;
+    cli_screen screen = {
+        .context = top, .put = put_again, .look = look_again, .wait_ms = REDRAW_MS, .color = top->color};
 
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ends, &before);
-    int signals = signalfd(-1, &ends, SFD_CLOEXEC);
-    if (signals < 0) {
-        sigprocmask(SIG_SETMASK, &before, NULL);
-        return cli_error("cannot wait for signals: %s", strerror(errno));
-    }
-    bool keys = keys_begin(&keys_before);
-    while (end == CLI_GO_ON && status == CLI_OK) {
-        status = draw(top, &lines);
-        if (status == CLI_OK)
-            end = wait_a_while(signals, keys);
-        if (status == CLI_OK && end == CLI_GO_ON)
-            status = look(top);
-    }
-    if (keys)
-        tcsetattr(STDIN_FILENO, TCSANOW, &keys_before);
-    close(signals);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return status != CLI_OK ? status : end;
+    return cli_screen_show(&screen);
 }
+
+#if VIDI_HAVE_CRAWL
+static bool is_of_a_crawl(const char *path)
+{
+    char *database;
+
+    if (asprintf(&database, "%s/crawl.db", path) < 0)
+        return false;
+    bool found = access(database, F_OK) == 0;
+    free(database);
+    return found;
+}
+#endif
 
 static int run(void *values, cli_words words)
 {
@@ -303,6 +251,11 @@ static int run(void *values, cli_words words)
         return cli_error("%s is not a folder with a vidi set; 'vidi info' shows exported sets", top.path);
     if (strcmp(top.path, "-") == 0)
         return cli_error("'vidi top' needs a folder, not standard input; usage: %s", cli_top.usage);
+#if VIDI_HAVE_CRAWL
+    if (is_of_a_crawl(top.path))
+        return options->once || !isatty(STDOUT_FILENO) ? cli_crawl_top_once(top.path, options->json, top.color)
+                                                       : cli_crawl_top(top.path, top.color);
+#endif
     int status = look(&top);
     if (status != CLI_OK)
         return status;
@@ -323,15 +276,19 @@ static const cli_option options_table[] = {
 
 const cli_command cli_top = {
     .name = "top",
-    .summary = "Watch a running vidi: rates, fill, memory, pages lost",
+    .summary = "Watch a running vidi or crawl: rates, memory, queues, pages lost",
     .usage = "vidi top [OPTION]... STATE",
-    .about = "Shows what a running 'vidi --state STATE' is doing, updated twice a second.",
+    .about = "Shows what a running 'vidi --state STATE' or 'vidi crawl --state STATE' is doing.",
     .details = "The view has the lines read, lines per second, the share of new URLs, the number of URLs in the set, "
                "its fill and memory, the expected pages lost, and a bar for the speed in each of the last 60 seconds. "
                "If no process is running, it shows the saved set and waits for one. Press q or Ctrl-C to quit.\n"
                "A run becomes visible after half a second. Watching does not slow it down.\n"
+               "Of a crawl, the view has the URLs that were fetched and those that were not, by reason, the rates of "
+               "the last ten seconds and on average, the queue and how long it will last, the hosts with the longest "
+               "queues, parked hosts, and the expected pages lost. A crawl that has ended is shown, too.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi top crawl.vidi\n"
+                "  vidi top site       # the folder of a crawl\n"
                 "  vidi top --once --json crawl.vidi | jq .urls_per_second_now\n",
     .options = options_table,
     .size = sizeof(top_options),

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-enum { USUAL_COLUMNS = 80 };
+enum { USUAL_COLUMNS = 80, USUAL_ROWS = 24 };
 
 size_t cli_terminal_columns(int fd)
 {
@@ -16,6 +16,13 @@ size_t cli_terminal_columns(int fd)
     if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return USUAL_COLUMNS;
     return size.ws_col;
+}
+
+size_t cli_terminal_rows(int fd)
+{
+    struct winsize size;
+
+    return ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 ? USUAL_ROWS : size.ws_row;
 }
 
 size_t cli_terminal_fit(const char *line, size_t length, size_t columns)

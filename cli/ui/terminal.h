@@ -9,6 +9,9 @@
 /* Columns of the terminal at fd; 80 if fd is not a terminal or the width is unknown. */
 size_t cli_terminal_columns(int fd);
 
+/* Its rows; 24 if fd is not a terminal or the height is unknown. */
+size_t cli_terminal_rows(int fd);
+
 /* How many bytes of a line fit into the columns. Escape sequences for colours take no column. */
 size_t cli_terminal_fit(const char *line, size_t length, size_t columns);
 

@@ -142,6 +142,9 @@ typedef struct crawl_progress {
 } crawl_progress;
 void crawl_look(crawl *crawl, crawl_progress *progress);
 
+/* True if a process is crawling in the folder. Asks for its lock: not while a crawl may just be beginning there. */
+bool crawl_runs(const char *folder);
+
 /* ---- checking ---- */
 
 typedef struct crawl_checked {

@@ -63,6 +63,30 @@ typedef struct report_change {
 int report_changes(report *report, uint64_t from, uint64_t to, int (*take)(void *context, const report_change *change),
                    void *context);
 
+/* What a crawl is doing. Reads a few rows, however large the crawl is. */
+typedef struct report_activity {
+    db_totals rows;
+    double seconds; /* of all runs, up to the last commit */
+    double expected_lost;
+    uint32_t fp_meaning;
+    uint64_t run; /* the last run's random number */
+    bool ended;   /* it ended in good order; if not, it is at work or was killed */
+} report_activity;
+int report_look(report *report, report_activity *activity);
+
+/*
+ * The hosts with most URLs in the queue, or those that are parked: the first ones, and in *count how many there are.
+ * Takes time in proportion to the queue, or to the number of hosts.
+ */
+typedef struct report_host {
+    vidi_str origin;
+    uint64_t queued, fetched;
+    vidi_str parked; /* why */
+} report_host;
+typedef int report_visit_host(void *context, const report_host *host);
+int report_queues(report *report, uint64_t most, report_visit_host *visit, void *context, uint64_t *count);
+int report_parked(report *report, uint64_t most, report_visit_host *visit, void *context, uint64_t *count);
+
 /* Statuses that the user takes for fine. All zero: none. */
 typedef struct report_accepted {
     uint64_t bits[16];

@@ -87,6 +87,8 @@ static const cli_option options_table[] = {
      0},
     {"from", 0, CLI_COUNT, FIELD(from_visit), "N", "With 'changes': the first visit to print", NULL, 0},
     {"rewrite", 0, CLI_FLAG, FIELD(rewrite), NULL, "With 'extract': make links lead to the files", NULL, 0},
+    {"watch", 0, CLI_FLAG, FIELD(watch), NULL, "With 'report': print it again when it changes, until the crawl ends",
+     NULL, 0},
     {"revisit", 0, CLI_FLAG, FIELD(revisit), NULL, "Visit a finished crawl again; needs --state",
      "Begins the next visit: the site is crawled again from its seeds, with new salts for the set, so pages that it "
      "lost last time are found. Pages that have not changed are not sent again if the server can tell. A visit that is "
@@ -181,8 +183,8 @@ static const cli_crawl_options defaults = {
 /* Options that belong to an action, and to nothing else. */
 static const struct {
     const char *action, *option;
-} action_options[] = {{"report", "json"},     {"report", "junit"}, {"wacz", "output"}, {"extract", "to"},
-                      {"extract", "rewrite"}, {"changes", "from"}, {"changes", "to"}};
+} action_options[] = {{"report", "json"}, {"report", "junit"},    {"report", "watch"}, {"wacz", "output"},
+                      {"extract", "to"},  {"extract", "rewrite"}, {"changes", "from"}, {"changes", "to"}};
 
 static bool action_takes(const char *action, const char *option)
 {
@@ -207,7 +209,8 @@ static int check_crawling(const cli_crawl_options *options)
     const struct {
         bool given;
         const char *name, *actions;
-    } list[] = {{options->output, "output", "'vidi crawl wacz'"},
+    } list[] = {{options->watch, "watch", "'vidi crawl report'"},
+                {options->output, "output", "'vidi crawl wacz'"},
                 {options->to, "to", "'vidi crawl extract' and 'vidi crawl changes'"},
                 {options->rewrite, "rewrite", "'vidi crawl extract'"},
                 {options->from_visit, "from", "'vidi crawl changes'"}};
@@ -234,8 +237,12 @@ static int look(const cli_crawl_options *options, cli_words words)
         return cli_crawl_extract(words.list[1], options->to, options->rewrite);
     if (strcmp(action, "changes") == 0)
         return cli_crawl_changes(words.list[1], options->from_visit, options->to);
-    return strcmp(action, "report") == 0 ? cli_crawl_report(words.list[1], options->json, options->junit)
-                                         : cli_crawl_cdxj(words.list[1]);
+    if (strcmp(action, "cdxj") == 0)
+        return cli_crawl_cdxj(words.list[1]);
+    if (options->watch && options->junit)
+        return cli_error("--watch and --junit exclude each other");
+    return options->watch ? cli_crawl_report_watch(words.list[1], options->json)
+                          : cli_crawl_report(words.list[1], options->json, options->junit);
 }
 
 static int crawl_anew_or_go_on(cli_crawl_options *options, cli_words words)
@@ -292,13 +299,11 @@ static int run(void *values, cli_words words)
 const cli_command cli_crawl = {
     .name = "crawl",
     .summary = "Crawl sites: archive them, check their links",
-    .usage = "vidi crawl [OPTION]... SEED... | ACTION DIR",
+    .usage = "vidi crawl [OPTION]... [SEED]... | ACTION DIR",
     .about = "Fetches the seeds and the pages they link to, each once, and archives them.",
     .details =
-        "With an ACTION, looks at the crawl in the folder DIR: report [--json] [--junit FILE], changes [--from N] "
-        "[--to N], cdxj, "
-        "check, "
-        "wacz -o FILE, or extract --to FOLDER [--rewrite].\n"
+        "With an ACTION, looks at the crawl in the folder DIR: report [--json] [--junit FILE] [--watch], changes "
+        "[--from N] [--to N], cdxj, check, wacz -o FILE, or extract --to FOLDER [--rewrite].\n"
         "A crawl stays on the hosts of the seeds, obeys robots.txt, requests one page at a time from a host with a "
         "pause in between, and waits when a server asks it to. Pages are stored as they came, as WARC files in "
         "DIR/archive.\n"

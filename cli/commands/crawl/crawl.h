@@ -8,6 +8,7 @@
  *   crawl_network.c  --allow-net, --resolve, --proxy, --header, --agent, --contact
  *   crawl_run.c      runs the crawl: progress, signals, exit status
  *   crawl_lines.c    --jsonl: a line for each URL
+ *   crawl_top.c      what a crawl is doing: 'vidi top'
  *   crawl_report.c   what became of a crawl, as text and JSON
  *   crawl_broken.c   its broken links, as text and JSON
  *   crawl_junit.c    the links that were checked, for CI systems
@@ -38,8 +39,8 @@ typedef struct cli_crawl_options {
     uint64_t per_host, retries, connections, threads, budget;
     double max_time, connect_timeout, silence_timeout, total_timeout; /* seconds; 0: not given */
     double delay;                                                     /* negative: not given */
-    cli_words given; /* names and values of the options on the command line, for crawl_remembered.c */
-    bool rewrite;                                                     /* of extract */
+    cli_words given;     /* names and values of the options on the command line, for crawl_remembered.c */
+    bool rewrite, watch; /* of extract, of report */
     bool ignore_robots, cookies;
     bool resources, check, json, revisit, continuous, rebuild_seen, no_store, no_sitemaps, quiet, progress;
     bool fragments, internal; /* of --check */
@@ -147,6 +148,12 @@ typedef struct cli_crawl_reasons {
     size_t count;
 } cli_crawl_reasons;
 
+/* Those of the URLs that were not fetched. VIDI_OK, or an error of the database. */
+int cli_crawl_reasons_read(cli_crawl_reasons *reasons, crawl_db *from);
+/* As a row "12: robots 10, timeout 2" of a table, if there are any; or as a field of a JSON object that is open. */
+void cli_crawl_reasons_row(cli_table *table, const char *label, const cli_crawl_reasons *reasons);
+void cli_crawl_reasons_json(json_writer *json, const char *key, const cli_crawl_reasons *reasons);
+
 uint64_t cli_crawl_reason_count(const cli_crawl_reasons *reasons, const char *name);
 
 typedef struct cli_crawl_account {
@@ -187,6 +194,8 @@ int cli_crawl_junit_check(const char *name);
 
 /* 'vidi crawl report FOLDER', 'vidi crawl cdxj FOLDER', 'vidi crawl check FOLDER'. Return the exit status. */
 int cli_crawl_report(const char *folder, bool json, const char *junit); /* NULL: not wanted */
+/* Prints the report again whenever it has changed, until the crawl ends. */
+int cli_crawl_report_watch(const char *folder, bool json);
 int cli_crawl_cdxj(const char *folder);
 int cli_crawl_check(const char *folder);
 /* 'vidi crawl changes FOLDER --from FROM --to TO'. FROM is 0, or TO is NULL, if it was not given. */

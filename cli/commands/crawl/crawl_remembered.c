@@ -18,10 +18,10 @@
 /* True for an option that a later command takes. Any other belongs to one run, or to the set, which keeps its own. */
 static bool is_remembered(const char *name)
 {
-    static const char *const others[] = {"state", "seeds",  "max-pages", "max-time", "max-bytes",    "json",
-                                         "jsonl", "output", "to",        "rewrite",  "progress",     "quiet",
-                                         "color", "kind",   "param",     "capacity", "rebuild-seen", "revisit",
-                                         "lost",  "error",  "memory",    "canon",    "tracking"};
+    static const char *const others[] = {"state",   "seeds",  "max-pages", "max-time", "max-bytes", "json",
+                                         "jsonl",   "output", "to",        "rewrite",  "watch",     "progress",
+                                         "quiet",   "color",  "kind",      "param",    "capacity",  "rebuild-seen",
+                                         "revisit", "lost",   "error",     "memory",   "canon",     "tracking"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(others[i], name) == 0)

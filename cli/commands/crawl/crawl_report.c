@@ -16,6 +16,7 @@
 #include "crawler/base/list.h"
 #include "crawler/base/sql.h"
 #include "ui/run_statistics.h"
+#include "ui/screen.h"
 
 /* ---- reading ---- */
 
@@ -28,6 +29,11 @@ static int take_reason(void *context, const char *name, uint64_t count)
     snprintf(reasons->list[reasons->count].name, sizeof reasons->list->name, "%s", name);
     reasons->list[reasons->count++].count = count;
     return 0;
+}
+
+int cli_crawl_reasons_read(cli_crawl_reasons *reasons, crawl_db *from)
+{
+    return db_reasons(from, take_reason, reasons);
 }
 
 static int visit_statuses(crawl_db *rows, db_visit_count *visit, void *context)
@@ -79,7 +85,7 @@ static int read_account(cli_crawl_account *account)
     if (result == VIDI_OK)
         result = find_host_limit(rows, &account->at_host_limit);
     if (result == VIDI_OK)
-        result = db_reasons(rows, take_reason, &account->urls);
+        result = cli_crawl_reasons_read(&account->urls, rows);
     if (result == VIDI_OK)
         result = db_skipped(rows, take_reason, &account->links);
     if (result == VIDI_OK) {
@@ -186,7 +192,7 @@ static uint64_t list_reasons(char text[LIST_ROOM], const cli_crawl_reasons *reas
 }
 
 /* "12: robots 10, timeout 2" */
-static void reasons_row(cli_table *table, const char *label, const cli_crawl_reasons *reasons)
+void cli_crawl_reasons_row(cli_table *table, const char *label, const cli_crawl_reasons *reasons)
 {
     char text[LIST_ROOM];
     cli_number number;
@@ -267,8 +273,8 @@ int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, cons
         visit_rows(&table, account);
     fetched_row(&table, totals);
     statuses_row(&table, &account->statuses);
-    reasons_row(&table, "not fetched", &account->urls);
-    reasons_row(&table, "links left out", &account->links);
+    cli_crawl_reasons_row(&table, "not fetched", &account->urls);
+    cli_crawl_reasons_row(&table, "links left out", &account->links);
     if (totals->partial)
         count_row(&table, "read in part", totals->partial, " (links may be missing; crawl.db says why)");
     if (totals->rows.archived)
@@ -324,7 +330,7 @@ static void put_visit(json_writer *json, const report_visit *visit)
     json_close(json, '}');
 }
 
-static void put_reasons(json_writer *json, const char *key, const cli_crawl_reasons *reasons)
+void cli_crawl_reasons_json(json_writer *json, const char *key, const cli_crawl_reasons *reasons)
 {
     json_open(json, key, '{');
     for (size_t i = 0; i < reasons->count; i++)
@@ -358,7 +364,7 @@ int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out)
     json_open(&json, NULL, '{');
     json_add_count(&json, "fetched", totals->rows.fetched);
     json_add_count(&json, "broken", totals->broken);
-    put_reasons(&json, "skipped", &all);
+    cli_crawl_reasons_json(&json, "skipped", &all);
     json_add_count(&json, "bytes", totals->rows.bytes);
     json_add_real(&json, "seconds", totals->seconds);
     json_add_count(&json, "hosts", totals->rows.hosts);
@@ -375,9 +381,9 @@ int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out)
     json_add_count(&json, "partial", totals->partial);
     if (totals->has_fragments)
         json_add_count(&json, "bad_fragments", totals->fragments);
-    put_reasons(&json, "statuses", &account->statuses);
-    put_reasons(&json, "skipped_urls", &account->urls);
-    put_reasons(&json, "skipped_links", &account->links);
+    cli_crawl_reasons_json(&json, "statuses", &account->statuses);
+    cli_crawl_reasons_json(&json, "skipped_urls", &account->urls);
+    cli_crawl_reasons_json(&json, "skipped_links", &account->links);
     json_add_count(&json, "visit", totals->visit);
     json_open(&json, "visits", '[');
     for (size_t i = 0; i < account->visit_count; i++)
@@ -402,6 +408,11 @@ static int print_text(const cli_crawl_account *account, cli_out *out)
     return cli_crawl_broken_text(account, out);
 }
 
+static int print(const cli_crawl_account *account, bool json, cli_out *out)
+{
+    return json ? cli_crawl_account_json(account, out) : print_text(account, out);
+}
+
 int cli_crawl_report(const char *folder, bool json, const char *junit)
 {
     cli_crawl_account account;
@@ -414,10 +425,43 @@ int cli_crawl_report(const char *folder, bool json, const char *junit)
         status = cli_crawl_junit(&account, junit);
     if (status == CLI_OK) {
         cli_out_init(&out, STDOUT_FILENO);
-        status = json ? cli_crawl_account_json(&account, &out) : print_text(&account, &out);
-        int closed = cli_out_close(&out);
-        status = status != CLI_OK ? status : closed;
+        status = cli_out_end(&out, print(&account, json, &out));
     }
     cli_crawl_account_close(&account);
     return status;
+}
+
+/* ---- again and again ---- */
+
+enum { LOOK_MS = 1000 };
+
+typedef struct watching {
+    const char *folder;
+    bool json;
+} watching;
+
+static int put_report(cli_out *out, void *context)
+{
+    const watching *self = context;
+    cli_crawl_account account;
+    int status = cli_crawl_account_open(&account, self->folder);
+
+    if (status == CLI_OK)
+        status = print(&account, self->json, out);
+    cli_crawl_account_close(&account);
+    return status;
+}
+
+/* The report that follows is the last one if the crawl has ended. */
+static int look(void *context)
+{
+    return crawl_runs(((watching *)context)->folder) ? CLI_GO_ON : CLI_OK;
+}
+
+int cli_crawl_report_watch(const char *folder, bool json)
+{
+    watching self = {folder, json};
+    cli_screen screen = {.context = &self, .put = put_report, .look = look, .wait_ms = LOOK_MS};
+
+    return crawl_runs(folder) ? cli_screen_show(&screen) : cli_crawl_report(folder, json, NULL);
 }

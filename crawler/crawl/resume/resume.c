@@ -389,6 +389,16 @@ static int lock_folder(crawl *crawl, char *why)
                                 : crawl_explain(why, VIDI_EIO, "cannot lock %s: %s", folder, strerrordesc_np(errno));
 }
 
+bool crawl_runs(const char *folder)
+{
+    int handle = (int)TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    bool locked = handle >= 0 && TEMP_FAILURE_RETRY(flock(handle, LOCK_SH | LOCK_NB)) != 0 && errno == EWOULDBLOCK;
+
+    if (handle >= 0)
+        close(handle);
+    return locked;
+}
+
 static int keep_first(void *context, const char *sentence)
 {
     snprintf(context, DB_FAULT, "%s", sentence);

@@ -41,6 +41,10 @@ crawl -q --state flags --check --no-store -s flags "$site"
 options flags
 vidi crawl --state flags 2>&1 | hide_site | head -n 1
 ls flags | grep -v crawl.db-
+echo -- the next visit
+vidi crawl -q --revisit --state flags
+echo "[status $?]"
+ask flags 'SELECT visit, count(*) FROM visits GROUP BY visit'
 echo -- secrets
 crawl -q --state header --header 'X-Key: hidden' --depth 0 "$site"
 options header
