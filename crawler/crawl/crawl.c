@@ -230,6 +230,7 @@ static int open_scope(crawl *crawl, char *why)
     crawl->rules = (harvest_rules){.scope = crawl->scope,
                                    .agent = {o->agent, strlen(o->agent)},
                                    .resources = o->resources,
+                                   .requisites = o->requisites,
                                    .check = o->check,
                                    .fragments = o->check && o->fragments,
                                    .internal = o->internal,

@@ -62,8 +62,9 @@ typedef struct crawl_options {
     uint64_t max_body;       /* bytes as sent; 0: 16 MiB */
     uint64_t max_unpacked;   /* bytes; 0: 64 MiB */
     bool resources, check;
-    bool fragments; /* with `check`: find fragments that lead nowhere */
-    bool internal;  /* with `check`: ask only about links in scope */
+    bool requisites; /* with `resources`: also from other hosts, if a page in scope loads them */
+    bool fragments;  /* with `check`: find fragments that lead nowhere */
+    bool internal;   /* with `check`: ask only about links in scope */
     const char
         *accept; /* with `check`: statuses that are fine (report_accepted_read); NULL: none besides 2xx and 3xx */
     bool no_store, no_sitemaps;

@@ -15,7 +15,8 @@
     " strftime('%Y-%m-%dT%H:%M:%fZ', o.date / 1000.0, 'unixepoch') AS date, o.seconds AS seconds, u.depth AS depth,"   \
     " r.url AS referrer, o.redirect AS redirect, o.links AS links, o.file AS file, o.offset AS offset,"                \
     " o.length AS length,"                                                                                             \
-    " CASE u.kind WHEN 0 THEN 'page' WHEN 1 THEN 'seed' WHEN 2 THEN 'sitemap' ELSE 'outside' END AS kind,"             \
+    " CASE u.kind WHEN 0 THEN 'page' WHEN 1 THEN 'seed' WHEN 2 THEN 'sitemap' WHEN 3 THEN 'outside'"                   \
+    " ELSE 'resource' END AS kind,"                                                                                    \
     " iif(u.page, u.page, u.id) AS page, o.body AS body, o.content AS content,"                                        \
     " (SELECT max(visit) FROM epochs WHERE first <= u.id) AS visit,"                                                   \
     " CASE o.change WHEN 1 THEN 'new' WHEN 2 THEN 'changed' WHEN 3 THEN 'unchanged' WHEN 4 THEN 'gone'"                \

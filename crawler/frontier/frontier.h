@@ -34,10 +34,12 @@ enum { FRONTIER_BLOCK = 50 }; /* most URLs of a block */
 
 /* What a URL is to the crawl. */
 typedef enum frontier_kind {
-    FRONTIER_PAGE,    /* a page in scope */
-    FRONTIER_SEED,    /* a page that the user named */
-    FRONTIER_SITEMAP, /* a sitemap */
-    FRONTIER_OUTSIDE  /* a link that is only checked: out of scope, or not to be followed */
+    FRONTIER_PAGE,     /* a page in scope */
+    FRONTIER_SEED,     /* a page that the user named */
+    FRONTIER_SITEMAP,  /* a sitemap */
+    FRONTIER_OUTSIDE,  /* a link that is only checked: out of scope, or not to be followed */
+    FRONTIER_RESOURCE, /* what a page loads: an image, a style sheet, a script; also out of scope */
+    FRONTIER_KINDS
 } frontier_kind;
 
 typedef struct frontier_url {

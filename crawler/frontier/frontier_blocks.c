@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { NUMBER_BYTES = 10, HEAD_NUMBERS = 6 }; /* 64 bits, 7 in a byte */
+enum { KINDS = 8 };                           /* room for kinds */
 
 /* ---- numbers ---- */
 
@@ -57,7 +58,7 @@ int block_append(bytes *to, uint64_t number, const frontier_url *before, const f
     char *end = to->ptr + to->len;
     end = put(end, url->id - (before ? before->id : number));
     end = put(end, url->depth);
-    end = put(end, (uint64_t)url->hops * 4 + (uint64_t)url->kind);
+    end = put(end, (uint64_t)url->hops * KINDS + (uint64_t)url->kind);
     end = put(end, url->referrer);
     end = put(end, shared);
     end = put(end, rest);
@@ -79,12 +80,13 @@ static void get_head(cursor *from, frontier_url *url, size_t *shared, size_t *re
     url->id = get(from);
     uint64_t depth = get(from), hops = get(from);
     url->depth = (uint32_t)depth;
-    url->hops = (uint32_t)(hops / 4);
-    url->kind = (frontier_kind)(hops % 4);
+    url->hops = (uint32_t)(hops / KINDS);
+    url->kind = (frontier_kind)(hops % KINDS);
     url->referrer = get(from);
     *shared = get(from);
     *rest = get(from);
-    if (depth > UINT32_MAX || hops / 4 > UINT32_MAX || *rest > (size_t)(from->end - from->at))
+    if (depth > UINT32_MAX || hops / KINDS > UINT32_MAX || url->kind >= FRONTIER_KINDS ||
+        *rest > (size_t)(from->end - from->at))
         from->bad = true;
 }
 

@@ -3,7 +3,7 @@
  *
  *     id         less that of the URL before; of the first: less the number of the block
  *     depth
- *     hops       * 4 + kind
+ *     hops       * 8 + kind
  *     referrer
  *     shared     bytes that the text has in common with the beginning of the one before
  *     length     of the rest of the text

@@ -27,6 +27,7 @@ typedef struct reading {
     const fetch_response *response;
     vidi_str head, charset; /* the charset that Content-Type names; ptr NULL: none */
     uint32_t robots;        /* html_robots */
+    bool foreign;           /* a page in scope loads it, but it is out of scope: its links are not followed */
 } reading;
 
 static bool is_redirect(int status)
@@ -49,7 +50,7 @@ static int read_by_content(reading *r, harvest_content what, vidi_str content)
     if (what == HARVEST_UNDECIDED)
         what = harvest_content_by_bytes(content, c->from->kind);
     if (what == HARVEST_HTML)
-        return harvest_html(c, content, r->charset, fine, &r->robots);
+        return harvest_html(c, content, r->charset, fine && !r->foreign, &r->robots);
     if (fine && what == HARVEST_CSS)
         return harvest_css(c, content, r->charset);
     if (fine && (what == HARVEST_SITEMAP || what == HARVEST_XML))
@@ -128,9 +129,11 @@ static bool was_asked_for_head(const fetch_response *response)
 }
 
 /* Of a sitemap, only what it lists counts; of a link that is only checked, nothing. */
-static bool has_page_links(frontier_kind kind)
+static bool has_page_links(const reading *r)
 {
-    return kind != FRONTIER_OUTSIDE && kind != FRONTIER_SITEMAP;
+    frontier_kind kind = r->collector.from->kind;
+
+    return kind != FRONTIER_OUTSIDE && kind != FRONTIER_SITEMAP && !r->foreign;
 }
 
 /* A value that is too long, or has characters that a header line cannot have, is of no use. */
@@ -175,7 +178,7 @@ static int read_response(reading *r)
         error = harvest_location(&r->collector, r->head);
     if (!error)
         error = read_content(r);
-    if (!error && is_fine(r->response->status) && has_page_links(r->collector.from->kind))
+    if (!error && is_fine(r->response->status) && has_page_links(r))
         error = harvest_header_links(&r->collector, r->head);
     into->has_names = into->has_names && !into->incomplete;
     into->may_store = r->collector.from->kind != FRONTIER_OUTSIDE && !(r->robots & HTML_ROBOTS_NOARCHIVE);
@@ -194,6 +197,7 @@ int harvest_read(harvest *into, const harvest_rules *rules, archive_packer *pack
     r->collector.rules = rules;
     r->collector.from = url;
     r->response = response;
+    r->foreign = url->kind == FRONTIER_RESOURCE && scope_check(rules->scope, url->url) != SCOPE_IN;
     r->head = bytes_str(&response->head);
     int error = read_response(r);
     harvest_finish(&r->collector);

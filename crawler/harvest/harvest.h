@@ -20,6 +20,7 @@ typedef struct harvest_rules {
     const scope *scope;
     vidi_str agent;      /* the product token, for X-Robots-Tag and robots.txt */
     bool resources;      /* also take images, scripts and the like */
+    bool requisites;     /* with `resources`: also out of scope, for pages in scope */
     bool check;          /* also take links out of scope, and the texts of links */
     bool fragments;      /* with `check`: also take fragments, and the names of pages that they can lead to */
     bool internal;       /* with `check`: no links out of scope after all */
@@ -33,7 +34,7 @@ typedef struct harvest_link {
     vidi_str url;       /* absolute and serialised, without fragment and user name */
     vidi_str text;      /* the text of the link, if `check` */
     vidi_str fragment;  /* if `fragments`, and it can be checked; of a redirect, it may be empty */
-    frontier_kind kind; /* FRONTIER_PAGE, _SITEMAP or _OUTSIDE */
+    frontier_kind kind; /* FRONTIER_PAGE, _SITEMAP, _OUTSIDE, or _RESOURCE, which has the depth of its page */
     bool has_fragment;
     bool is_redirect; /* the target of a redirect, not a link on the page: same depth, one more hop */
     bool nofollow;    /* in scope, but not to be followed: only asked for, once nothing is left to follow */
@@ -77,11 +78,17 @@ typedef struct harvest {
  * VIDI_EMEMORY, or VIDI_ESYSTEM (the machine has no random numbers for the records). Call harvest_free in either case.
  *
  * A response that failed (fetch_response.failure) yields only its type. A URL of kind FRONTIER_OUTSIDE yields only its
- * redirect. Links are taken from responses with a status of 2xx.
+ * redirect; one of kind FRONTIER_RESOURCE that is out of scope, only that and what its style sheet loads. Links are taken from responses with a status of 2xx.
  */
 int harvest_read(harvest *into, const harvest_rules *rules, archive_packer *packer, const frontier_url *url,
                  const fetch_response *response);
 void harvest_free(harvest *found);
+
+/*
+ * The hops of a link: 0, unless something that was loaded loads something else. These count as redirects do, so that
+ * style sheets cannot import each other for ever.
+ */
+uint32_t harvest_hops(const frontier_url *from, frontier_kind kind);
 
 /* Takes ETag and Last-Modified from a head; leaves one that the head does not have as it is. */
 void harvest_validators(harvest *into, vidi_str head);

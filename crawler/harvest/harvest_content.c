@@ -10,6 +10,7 @@
 #include "crawler/base/fragments.h"
 #include "crawler/css/css.h"
 #include "crawler/harvest/harvest.h"
+#include "crawler/harvest/harvest_headers.h"
 #include "crawler/sitemap/sitemap.h"
 #include "vidi/url.h"
 
@@ -120,11 +121,18 @@ typedef struct html_walk {
     const html_page *page;
 } html_walk;
 
+/* `link` elements are links, but some name what the page loads. */
+static bool is_resource(const html_link *link)
+{
+    return link->group == HTML_RESOURCES || (strcmp(link->element, "link") == 0 && harvest_rel_is_resource(link->rel));
+}
+
 static int take_link(void *context, const html_link *link)
 {
     html_walk *walk = context;
+    bool loaded = walk->collector->rules->resources && is_resource(link);
     harvest_found found = {.url = link->url,
-                           .kind = FRONTIER_PAGE,
+                           .kind = loaded ? FRONTIER_RESOURCE : FRONTIER_PAGE,
                            .nofollow = link->flags & (HTML_NOFOLLOW | HTML_UGC | HTML_SPONSORED),
                            .page = walk->page,
                            .link = link};
@@ -183,7 +191,7 @@ int harvest_html(harvest_collector *c, vidi_str content, vidi_str charset, bool 
 static int take_css_link(void *context, const css_link *link)
 {
     harvest_collector *c = context;
-    harvest_found found = {.kind = FRONTIER_PAGE};
+    harvest_found found = {.kind = FRONTIER_RESOURCE};
     int result = harvest_resolve(c, link->value, &found.url);
 
     return result == VIDI_EMEMORY ? result : harvest_collect(c, &found);

@@ -38,9 +38,9 @@ int harvest_location(harvest_collector *c, vidi_str head)
     return result == VIDI_EMEMORY ? result : VIDI_OK;
 }
 
-static int collect(harvest_collector *c, vidi_str value, bool nofollow)
+static int collect(harvest_collector *c, vidi_str value, frontier_kind kind, bool nofollow)
 {
-    harvest_found found = {.kind = FRONTIER_PAGE, .nofollow = nofollow};
+    harvest_found found = {.kind = kind, .nofollow = nofollow};
     int result = resolve_value(c, value, &found.url);
 
     return result == VIDI_EMEMORY ? result : harvest_collect(c, &found);
@@ -70,6 +70,11 @@ static unsigned flags_of(vidi_str rel)
     return flags;
 }
 
+bool harvest_rel_is_resource(vidi_str rel)
+{
+    return flags_of(rel) & IS_RESOURCE;
+}
+
 static int take_links(harvest_collector *c, vidi_str value)
 {
     http_link link;
@@ -79,7 +84,7 @@ static int take_links(harvest_collector *c, vidi_str value)
         unsigned flags = flags_of(link.rel);
         bool wanted = !(flags & IS_RESOURCE) || c->rules->resources;
         if (link.rel.len && link.url.len && !link.has_anchor && !(flags & NAMES_A_HOST) && wanted)
-            result = collect(c, link.url, flags & IS_NOFOLLOW);
+            result = collect(c, link.url, flags & IS_RESOURCE ? FRONTIER_RESOURCE : FRONTIER_PAGE, flags & IS_NOFOLLOW);
     }
     return result;
 }
@@ -94,6 +99,6 @@ int harvest_header_links(harvest_collector *c, vidi_str head)
         if (ASCII_IS(field.name, "link"))
             result = take_links(c, field.value);
     if (result == VIDI_OK && html_refresh_url(http_value(head, "refresh"), &url))
-        result = collect(c, url, false);
+        result = collect(c, url, FRONTIER_PAGE, false);
     return result == HARVEST_ENOUGH ? VIDI_OK : result;
 }

@@ -15,4 +15,7 @@ int harvest_location(harvest_collector *c, vidi_str head);
  */
 int harvest_header_links(harvest_collector *c, vidi_str head);
 
+/* True if such a link names something that the page loads: a style sheet, an icon, a preload. */
+bool harvest_rel_is_resource(vidi_str rel);
+
 #endif

@@ -96,10 +96,16 @@ static bool has_bad_port(vidi_str url)
     return !web_url_view(url, &parts) || scope_port_is_bad(web_url_port(&parts));
 }
 
+uint32_t harvest_hops(const frontier_url *from, frontier_kind kind)
+{
+    return kind == FRONTIER_RESOURCE && from->kind == FRONTIER_RESOURCE ? from->hops + 1 : 0;
+}
+
 /* WANTED or a harvest_skip. *kind becomes FRONTIER_OUTSIDE for a link that is only checked. */
 static int judge_scope(const harvest_collector *c, vidi_str url, frontier_kind *kind)
 {
-    scope_verdict verdict = scope_check(c->rules->scope, url);
+    bool anywhere = *kind == FRONTIER_RESOURCE && c->rules->requisites;
+    scope_verdict verdict = anywhere ? scope_check_resource(c->rules->scope, url) : scope_check(c->rules->scope, url);
 
     if (verdict == SCOPE_IN)
         return WANTED;
@@ -117,6 +123,8 @@ static int judge_link(const harvest_collector *c, bool nofollow, vidi_str url, f
     if (nofollow && !c->rules->check)
         return HARVEST_NOFOLLOW;
     int verdict = judge_scope(c, url, kind);
+    if (verdict == WANTED && *kind == FRONTIER_RESOURCE)
+        return harvest_hops(c->from, *kind) > c->rules->max_hops ? HARVEST_LIMIT : WANTED;
     if (verdict == WANTED && c->rules->max_depth >= 0 && (int64_t)c->from->depth + 1 > c->rules->max_depth)
         return HARVEST_DEPTH;
     return verdict;
@@ -256,7 +264,9 @@ static frontier_kind kind_of_redirect(const harvest_collector *c)
 {
     if (c->from->kind == FRONTIER_OUTSIDE && scope_check(c->rules->scope, c->from->url) == SCOPE_IN)
         return FRONTIER_OUTSIDE;
-    return c->from->kind == FRONTIER_SITEMAP ? FRONTIER_SITEMAP : FRONTIER_PAGE;
+    bool stays = c->from->kind == FRONTIER_SITEMAP || c->from->kind == FRONTIER_RESOURCE;
+
+    return stays ? c->from->kind : FRONTIER_PAGE;
 }
 
 int harvest_collect_redirect(harvest_collector *c, vidi_str url)

@@ -353,6 +353,22 @@ bool scope_excludes(const scope *scope, vidi_str url)
     return any_matches(&scope->exclude, url, target);
 }
 
+scope_verdict scope_check_resource(const scope *scope, vidi_str url)
+{
+    vidi_url parts;
+
+    if (!web_url_view(url, &parts))
+        return SCOPE_SCHEME;
+    url = without_fragment(&parts);
+    if (scope->max_url && url.len > scope->max_url)
+        return SCOPE_LONG;
+    if (any_matches(&scope->exclude, url, web_url_target(&parts)))
+        return SCOPE_EXCLUDED;
+    if (scope->max_repeat && repeats(parts.path, scope->max_repeat))
+        return SCOPE_REPEATS;
+    return scope_port_is_bad(web_url_port(&parts)) ? SCOPE_PORT : SCOPE_IN;
+}
+
 bool scope_is_seeds_origin(const scope *scope, vidi_str url)
 {
     vidi_url parts;

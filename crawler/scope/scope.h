@@ -58,6 +58,9 @@ void scope_close(scope *scope);
 /* url is serialised; a fragment does not count. A seed is always in, unless its port is bad. */
 scope_verdict scope_check(const scope *scope, vidi_str url);
 
+/* The same for what a page in scope loads, wherever it is: neither the seeds nor `include` count. */
+scope_verdict scope_check_resource(const scope *scope, vidi_str url);
+
 /*
  * True if a pattern of `exclude` matches, whatever the scope says otherwise. A fragment does count here: links are asked
  * about with and without it.

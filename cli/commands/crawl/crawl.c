@@ -44,9 +44,12 @@ static const cli_option options_table[] = {
     {"max-bytes", 0, CLI_BYTES, FIELD(max_bytes), "SIZE", "Stop after this many bytes of bodies, over all runs", NULL,
      0},
     {"resources", 0, CLI_FLAG, FIELD(resources), NULL, "Also fetch images, scripts, styles and media",
-     "Style sheets, <style> elements and style attributes are read for what they load with url() and @import, and the "
-     "header Link for style sheets, icons and preloads.",
+     "A crawl that archives pages does this anyway, and also takes them from other hosts if a page loads them from "
+     "there. Style sheets, <style> elements and style attributes are read for what they load with url() and @import, "
+     "and "
+     "the header Link for style sheets, icons and preloads. --depth does not count for them.",
      0},
+    {"pages-only", 0, CLI_FLAG, FIELD(pages_only), NULL, "Archive pages without what they load", NULL, 0},
     {"check", 0, CLI_FLAG, FIELD(check), NULL, "Find broken links; exit with 1 if there are any",
      "Prints each broken link with every page that contains it. Links out of scope, and in scope those that "
      "say nofollow, are requested once, with HEAD and if that fails with GET, and are not followed. The statuses 401, "
@@ -75,7 +78,8 @@ static const cli_option options_table[] = {
      0},
     {"jsonl", 0, CLI_TEXT, FIELD(jsonl), "FILE|-", "Write a JSON object for each finished URL",
      "A line has url, status, type, bytes, depth, referrer, redirect, digest, links, seconds, error, reason and kind "
-     "(page, seed, sitemap or outside); a field without a value is null. The file belongs to the state: after a "
+     "(page, seed, sitemap, resource or outside); a field without a value is null. The file belongs to the state: "
+     "after a "
      "crash, lines that were not committed are cut off. '-' is standard output; the broken links of --check then go to "
      "standard error.",
      0},

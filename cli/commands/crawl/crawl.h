@@ -42,7 +42,7 @@ typedef struct cli_crawl_options {
     cli_words given;     /* names and values of the options on the command line, for crawl_remembered.c */
     bool rewrite, watch; /* of extract, of report */
     bool ignore_robots, cookies;
-    bool resources, check, json, revisit, continuous, rebuild_seen, no_store, no_sitemaps, quiet, progress;
+    bool resources, pages_only, check, json, revisit, continuous, rebuild_seen, no_store, no_sitemaps, quiet, progress;
     bool fragments, internal; /* of --check */
 } cli_crawl_options;
 

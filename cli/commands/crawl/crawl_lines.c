@@ -52,7 +52,8 @@ static const char *kind_name(frontier_kind kind)
     static const char *const names[] = {[FRONTIER_PAGE] = "page",
                                         [FRONTIER_SEED] = "seed",
                                         [FRONTIER_SITEMAP] = "sitemap",
-                                        [FRONTIER_OUTSIDE] = "outside"};
+                                        [FRONTIER_OUTSIDE] = "outside",
+                                        [FRONTIER_RESOURCE] = "resource"};
     return (size_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
 

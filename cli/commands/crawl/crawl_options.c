@@ -72,7 +72,9 @@ static void read_rest(crawl_options *into, const cli_crawl_options *options)
     into->include_count = options->include.count;
     into->exclude = (const char *const *)options->exclude.list;
     into->exclude_count = options->exclude.count;
-    into->resources = options->resources;
+    bool archives = options->set.state && !options->no_store;
+    into->requisites = archives && !options->pages_only;
+    into->resources = options->resources || into->requisites;
     into->check = options->check;
     into->fragments = options->fragments;
     into->internal = options->internal;
@@ -130,6 +132,8 @@ static int check(const cli_crawl_options *options)
         return cli_error("--revisit visits all pages once more, --continuous one by one: give one of them");
     if (options->budget && !options->continuous)
         return cli_error("--budget is for --continuous");
+    if (options->resources && options->pages_only)
+        return cli_error("--resources and --pages-only exclude each other");
     if (check_checking(options) != CLI_OK)
         return CLI_ERROR;
     if (options->ca_file && access(options->ca_file, R_OK) != 0)

@@ -18,10 +18,10 @@
 /* True for an option that a later command takes. Any other belongs to one run, or to the set, which keeps its own. */
 static bool is_remembered(const char *name)
 {
-    static const char *const others[] = {"state",   "seeds",  "max-pages", "max-time", "max-bytes", "json",
-                                         "jsonl",   "output", "to",        "rewrite",  "watch",     "progress",
-                                         "quiet",   "color",  "kind",      "param",    "capacity",  "rebuild-seen",
-                                         "revisit", "lost",   "error",     "memory",   "canon",     "tracking"};
+    static const char *const others[] = {
+        "state",        "seeds",   "max-pages", "max-time", "max-bytes", "json",  "junit",   "jsonl", "output",
+        "to",           "rewrite", "watch",     "progress", "quiet",     "color", "kind",    "param", "capacity",
+        "rebuild-seen", "revisit", "lost",      "error",    "memory",    "canon", "tracking"};
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(others[i], name) == 0)
@@ -29,9 +29,10 @@ static bool is_remembered(const char *name)
     return true;
 }
 
-static bool is_secret(const char *name)
+/* A proxy's URL may have a password. */
+static bool is_secret(const char *name, const char *value)
 {
-    return strcmp(name, "header") == 0;
+    return strcmp(name, "header") == 0 || (strcmp(name, "proxy") == 0 && strchr(value, '@'));
 }
 
 static int no_memory(void)
@@ -41,12 +42,27 @@ static int no_memory(void)
 
 /* ---- taking ---- */
 
-static bool is_given(const cli_crawl_options *options, const char *name)
+/* Options that an option of this command makes void. */
+static const struct {
+    const char *remembered, *named;
+} void_with[] = {
+    {"resources", "pages-only"}, {"pages-only", "resources"}, {"continuous", "revisit"}, {"budget", "revisit"}};
+
+static bool is_named(const cli_crawl_options *options, const char *name)
 {
     for (size_t i = 0; i < options->given.count; i += 2)
         if (strcmp(options->given.list[i], name) == 0)
             return true;
     return false;
+}
+
+/* True if the command names the option, or one that makes it void. */
+static bool is_replaced(const cli_crawl_options *options, const char *name)
+{
+    for (size_t i = 0; i < sizeof void_with / sizeof *void_with; i++)
+        if (strcmp(void_with[i].remembered, name) == 0 && is_named(options, void_with[i].named))
+            return true;
+    return is_named(options, name);
 }
 
 static int ask_for_secret(const char *state, const char *name)
@@ -69,7 +85,7 @@ static int take_line(cli_crawl_request *request, cli_crawl_options *options, cha
 
     if (value)
         *value++ = 0;
-    if (is_given(options, line))
+    if (is_replaced(options, line))
         return CLI_OK;
     if (value && strcmp(value, MASK) == 0)
         return ask_for_secret(options->set.state, line);
@@ -161,7 +177,7 @@ int cli_crawl_recall(cli_crawl_request *request, cli_crawl_options *options, cli
 static int remember_one(bytes *to, const char *name, const char *value)
 {
     char *path = strcmp(name, "ca-file") == 0 ? realpath(value, NULL) : NULL; /* it is used in another folder, too */
-    const char *kept = is_secret(name) ? MASK : path ? path : value;
+    const char *kept = is_secret(name, value) ? MASK : path ? path : value;
 
     if (kept && strchr(kept, '\n')) {
         free(path);

@@ -34,7 +34,8 @@ static int compare_rules(crawl *crawl, bool begins)
     if (error == VIDI_OK)
         error = bytes_append_format(&now, "\n%lld %zu %u %u %llu %llu %d %d %d", (long long)o->max_depth, o->max_url,
                                     o->max_repeat, o->max_hops, (unsigned long long)o->max_body,
-                                    (unsigned long long)o->max_unpacked, o->resources, o->check, o->no_sitemaps);
+                                    (unsigned long long)o->max_unpacked, o->resources + o->requisites, o->check,
+                                    o->no_sitemaps);
     if (error == VIDI_OK)
         error = db_get_text(crawl->db, "rules", &before);
     bool differs = error == VIDI_OK && (now.len != before.len || memcmp(now.ptr, before.ptr, now.len) != 0);
@@ -108,6 +109,22 @@ static int compare_check(crawl *crawl, uint64_t outcomes)
     return db_set_text(crawl->db, "accept", (vidi_str){o->accept ? o->accept : "", o->accept ? strlen(o->accept) : 0});
 }
 
+static int compare_resources(crawl *crawl, uint64_t outcomes)
+{
+    int64_t before = 0, now = crawl->options.resources + crawl->options.requisites;
+    int error = db_get(crawl->db, "resources", &before);
+
+    if (error && error != VIDI_EABSENT)
+        return error;
+    if (before < now && outcomes > 0)
+        crawl_warn(
+            crawl,
+            "%s was crawled without the images, styles and scripts %sthat its pages load: those of pages that it "
+            "has already are not fetched; --revisit or a new --state fetches them",
+            crawl->options.folder, before > 0 ? "of other hosts " : "");
+    return db_set(crawl->db, "resources", now);
+}
+
 int option_changes_warn(crawl *crawl, bool begins, uint64_t outcomes)
 {
     int error = compare_rules(crawl, begins);
@@ -116,5 +133,7 @@ int option_changes_warn(crawl *crawl, bool begins, uint64_t outcomes)
         error = compare_depth(crawl, begins);
     if (error == VIDI_OK)
         error = compare_scope(crawl, begins);
+    if (error == VIDI_OK)
+        error = compare_resources(crawl, begins ? 0 : outcomes);
     return error ? error : compare_check(crawl, begins ? 0 : outcomes);
 }

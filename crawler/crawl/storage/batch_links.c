@@ -139,10 +139,10 @@ static frontier_url row_of(vidi_str url, const batch_link *from)
         return *from->asked;
     if (!page)
         return (frontier_url){.url = url, .kind = FRONTIER_SITEMAP};
-    bool same = from->link->is_redirect;
+    bool redirect = from->link->is_redirect, same = redirect || from->link->kind == FRONTIER_RESOURCE;
     return (frontier_url){.url = url,
                           .depth = page->url.depth + (same ? 0 : 1),
-                          .hops = same ? page->url.hops + 1 : 0,
+                          .hops = redirect ? page->url.hops + 1 : harvest_hops(&page->url, from->link->kind),
                           .kind = from->link->kind,
                           .referrer = page->url.id};
 }

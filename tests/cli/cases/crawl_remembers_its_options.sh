@@ -51,11 +51,14 @@ options header
 try vidi crawl --state header
 vidi crawl -q --state header --header 'X-Key: other'
 echo "[status $?]"
+crawl -q --contact me@example.org --state proxy --proxy "http://me:hidden@127.0.0.1:9/" --retries 0 "$site" 2> /dev/null
+options proxy
+try vidi crawl --state proxy
 crawl -q --state login --depth 0 "${site/\/\//\/\/me:hidden@}"
 options login
 ask login 'SELECT text FROM seeds'
 try vidi crawl --state login
-grep -c hidden header/crawl.db login/crawl.db
+grep -c hidden header/crawl.db login/crawl.db proxy/crawl.db
 echo -- where there is nothing to take
 try crawl --state none
 try crawl -q

@@ -56,7 +56,7 @@ static uint64_t add(frontier *frontier, uint64_t host, uint32_t depth)
                         .url = {text, (size_t)n},
                         .depth = depth,
                         .hops = (uint32_t)host % 7,
-                        .kind = (frontier_kind)(host % 4),
+                        .kind = (frontier_kind)(host % FRONTIER_KINDS),
                         .referrer = frontier_last(frontier)};
     check(frontier_add(frontier, &url) == VIDI_OK, "%s", frontier_error(frontier));
     return url.id;
@@ -70,7 +70,7 @@ static void check_url(const frontier_url *url, uint64_t host)
     assert_int_equal(url->url.len, strlen(text));
     assert_memory_equal(url->url.ptr, text, url->url.len);
     assert_int_equal(url->hops, host % 7);
-    assert_int_equal(url->kind, host % 4);
+    assert_int_equal(url->kind, host % FRONTIER_KINDS);
     assert_int_equal(url->referrer, url->id - 1);
 }
 

@@ -76,7 +76,8 @@ static inline harvest harvested_page(const harvest_rules *rules, const char *htm
     return harvested(rules, &url, 200, HTML_TYPE, text_of(html));
 }
 
-/* All links as "url url", with '>' before where a redirect leads, '$' before sitemaps, '!' before what is outside. */
+/* All links as "url url", with '>' before where a redirect leads, '$' before sitemaps, '!' before what is outside,
+ * '+' before what is loaded. */
 static inline const char *links_of(const harvest *got)
 {
     static char all[10000];
@@ -84,7 +85,10 @@ static inline const char *links_of(const harvest *got)
     for (size_t i = 0; i < got->link_count; i++) {
         const harvest_link *link = &got->links[i];
         sprintf(all + strlen(all), "%s%s%s%s%.*s", i ? " " : "", link->is_redirect ? ">" : "",
-                link->kind == FRONTIER_SITEMAP ? "$" : "", link->kind == FRONTIER_OUTSIDE ? "!" : "",
+                link->kind == FRONTIER_SITEMAP ? "$" : "",
+                link->kind == FRONTIER_OUTSIDE    ? "!"
+                : link->kind == FRONTIER_RESOURCE ? "+"
+                                                  : "",
                 (int)link->url.len, link->url.ptr);
     }
     return all;

@@ -29,9 +29,9 @@ static void resources_are_links_on_request(void **state)
     check_harvest(&got, "http://h.org/d/a", "");
     rules.resources = true;
     got = harvested_page(&rules, html);
-    check_harvest(&got,
-                  "http://h.org/d/a http://h.org/d/p.png http://h.org/d/q.png http://h.org/d/r.png http://h.org/d/s.js",
-                  "");
+    check_harvest(
+        &got, "http://h.org/d/a +http://h.org/d/p.png +http://h.org/d/q.png +http://h.org/d/r.png +http://h.org/d/s.js",
+        "");
     end_rules(&rules);
 }
 
@@ -48,12 +48,12 @@ static void style_sheets_are_read_on_request(void **state)
     rules.resources = true;
     got = harvested(&rules, &url, 200, fields, sheet);
     assert_int_equal(got.found, 6);
-    check_harvest(&got, "http://h.org/d/i.css http://h.org/d/c.png http://h.org/e http://h.org/d/%C3%A9",
+    check_harvest(&got, "+http://h.org/d/i.css +http://h.org/d/c.png +http://h.org/e +http://h.org/d/%C3%A9",
                   "scope=1 bad=1");
     got = harvested(&rules, &url, 404, fields, sheet);
     check_harvest(&got, "", "");
     got = harvested(&rules, &url, 200, "Content-Type: text/css;charset=latin1\r\n", text_of("url(\xE9)"));
-    check_harvest(&got, "http://h.org/d/%C3%A9", "");
+    check_harvest(&got, "+http://h.org/d/%C3%A9", "");
     got = harvested(&rules, &url, 200, "Content-Type: text/css\r\nX-Robots-Tag: nofollow\r\n", text_of("url(a)"));
     check_harvest(&got, "", "nofollow=1");
     url.kind = FRONTIER_OUTSIDE;
@@ -72,7 +72,7 @@ static void styles_and_srcdocs_of_a_page_are_read(void **state)
     check_harvest(&got, "http://h.org/d/c", "");
     rules.resources = true;
     got = harvested_page(&rules, html);
-    check_harvest(&got, "http://h.org/d/a http://h.org/d/b http://h.org/d/c http://h.org/d/d", "");
+    check_harvest(&got, "+http://h.org/d/a +http://h.org/d/b http://h.org/d/c +http://h.org/d/d", "");
     end_rules(&rules);
 }
 
@@ -91,7 +91,7 @@ static void links_in_the_head_are_those_of_link_elements(void **state)
     rules.resources = true;
     got = harvested(&rules, &url, 200, fields, text_of(""));
     check_harvest(&got,
-                  "http://h.org/d/s.css http://h.org/n http://h.org/d/i http://h.org/d/p http://h.org/d/f "
+                  "+http://h.org/d/s.css http://h.org/n +http://h.org/d/i +http://h.org/d/p http://h.org/d/f "
                   "http://h.org/d/r",
                   "nofollow=1");
     got = harvested(&rules, &url, 200, HTML_TYPE "Link: <a>; rel=next\r\nRefresh: 0;http://[\r\n",
@@ -756,6 +756,64 @@ static void a_page_of_links_without_end_is_cut_off(void **state)
     end_rules(&rules);
 }
 
+/* ---- what pages load from other hosts ---- */
+
+static const char loading[] = "<a href=http://o.org/a>x</a><iframe src=http://o.org/f></iframe><img src=http://o.org/p>"
+                              "<link rel='alternate stylesheet' href=//o.org/s><link rel=next href=//o.org/n>"
+                              "<img src=http://o.org/r/r/r/r/r><img src=http://o.org/no><img src=http://o.org:22/>"
+                              "<img src=ftp://o.org/>";
+
+static harvest_rules archiving_rules(void)
+{
+    static const char *const no[] = {"*/no"}, *const yes[] = {"*/page*"};
+    scope_options options = {
+        .max_url = 2048, .max_repeat = 3, .exclude = no, .exclude_count = 1, .include = yes, .include_count = 1};
+    harvest_rules rules = usual_rules(&options);
+
+    rules.resources = rules.requisites = true;
+    return rules;
+}
+
+static void what_a_page_loads_is_taken_from_anywhere(void **state)
+{
+    (void)state;
+    harvest_rules rules = archiving_rules();
+    harvest got = harvested_page(&rules, loading);
+    check_harvest(&got, "+http://o.org/p +http://o.org/s", "scope=5 excluded=1 trap=1");
+    rules.max_depth = 0; /* it belongs to its page */
+    got = harvested_page(&rules, "<img src=a><a href=page2></a>");
+    check_harvest(&got, "+http://h.org/d/a", "depth=1");
+    rules.requisites = false;
+    got = harvested_page(&rules, loading);
+    check_harvest(&got, "", "scope=9");
+    end_rules(&rules);
+}
+
+static void of_what_is_loaded_only_style_sheets_load_more(void **state)
+{
+    (void)state;
+    static const char css[] = "Content-Type: text/css\r\nLink: <l>; rel=stylesheet\r\n";
+    harvest_rules rules = archiving_rules();
+    frontier_url url = {.url = text_of("http://o.org/d/s"), .kind = FRONTIER_RESOURCE, .hops = 19};
+    harvest got = harvested(&rules, &url, 200, css, text_of("@import 'i'; a{b:url(//q.org/u)}"));
+    check_harvest(&got, "+http://o.org/d/i +http://q.org/u", "");
+    got = harvested(&rules, &url, 200, HTML_TYPE, text_of("<a href=http://h.org/page3>x</a><img src=p>"));
+    assert_true(got.may_store);
+    check_harvest(&got, "", "");
+    got = harvested(&rules, &url, 200, HTML_TYPE, text_of("<meta name=robots content=noarchive>"));
+    assert_false(got.may_store);
+    check_harvest(&got, "", "");
+    got = harvested(&rules, &url, 302, "Location: //q.org/x\r\n", text_of(""));
+    check_harvest(&got, ">+http://q.org/x", "");
+    url.hops = 20; /* style sheets that import each other come to an end */
+    got = harvested(&rules, &url, 200, css, text_of("url(u)"));
+    check_harvest(&got, "", "limit=1");
+    url.url = text_of("http://h.org/page4"); /* in scope it is a page like any other */
+    got = harvested(&rules, &url, 200, HTML_TYPE, text_of("<a href=page5>x</a>"));
+    check_harvest(&got, "http://h.org/page5", "");
+    end_rules(&rules);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -764,6 +822,8 @@ int main(void)
         cmocka_unit_test(style_sheets_are_read_on_request),
         cmocka_unit_test(styles_and_srcdocs_of_a_page_are_read),
         cmocka_unit_test(links_in_the_head_are_those_of_link_elements),
+        cmocka_unit_test(what_a_page_loads_is_taken_from_anywhere),
+        cmocka_unit_test(of_what_is_loaded_only_style_sheets_load_more),
         cmocka_unit_test(the_last_content_type_decides_what_is_read),
         cmocka_unit_test(fragments_and_user_names_are_dropped),
         cmocka_unit_test(what_is_not_wanted_is_counted_by_its_reason),

@@ -114,6 +114,7 @@ static void must_end_well(const town *town, const program *self, int status, con
 static child_plan plan_of(const town *town, const program *self)
 {
     child_plan plan = program_plan(self);
+    child_add(&plan, "--pages-only", NULL); /* what the pages load is not in the truth */
     for (size_t i = 0; town->words[i]; i++)
         child_add(&plan, town->words[i], NULL);
     return plan;

@@ -104,9 +104,11 @@ typedef struct story {
 static const story stories[] = {
     {"--include", {"--include", "/hop/*"}, PAGES("%/q?n=%"), "6", "0", 0},
     {"--exclude", {"--exclude", "/q?*"}, PAGES("%/q?n=%"), "6", "0", 0},
-    {"--resources", {"--resources"}, PAGES("%/picture"), "0", "1", 0},
+    {"--pages-only", {"--pages-only"}, PAGES("%/picture"), "1", "0", 0},
     {"--no-sitemaps", {"--no-sitemaps"}, PAGES("%/listed"), "1", "0", 0},
     {"--no-store", {"--no-store"}, "SELECT count(file) > 0 FROM pages", "1", "0", 0},
+    {"--no-store and what pages load", {"--no-store"}, PAGES("%/picture"), "1", "0", 0},
+    {"--no-store --resources", {"--no-store", "--resources"}, PAGES("%/picture"), "1", "1", 0},
     {"--max-host-pages", {"--max-host-pages", "3"}, "SELECT count(*) = 3 FROM pages WHERE status > 0", "0", "1", 3},
     {"--max-queries", {"--max-queries", "2"}, REASONS("trap"), "0", "4", 0},
     {"--max-url", {"--max-url", "200"}, SKIPPED("limit"), "0", "1", 0},
