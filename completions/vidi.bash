@@ -44,7 +44,10 @@ _vidi_values() {
     crawl:-s | crawl:--state) echo "FOLDER" ;;
     crawl:--contact) echo "ANY" ;;
     crawl:--seeds) echo "FILE" ;;
-    crawl:--scope) echo "host site prefix" ;;
+    crawl:--scope) echo "host site prefix any" ;;
+    crawl:--site-budget) echo "ANY" ;;
+    crawl:--max-sites) echo "ANY" ;;
+    crawl:--max-address-sites) echo "ANY" ;;
     crawl:--include) echo "ANY" ;;
     crawl:--exclude) echo "ANY" ;;
     crawl:--depth) echo "ANY" ;;

@@ -50,7 +50,7 @@ words() {
     case $2 in
     state | like | plots) echo FOLDER ;;
     tracking | output | corpus | streams | graph | seeds | jsonl | ca-file) echo FILE ;;
-    scope) echo "host site prefix" ;;
+    scope) echo "host site prefix any" ;;
     allow-net) echo "private loopback" ;;
     kind) echo "$kinds" ;;
     canon) echo "none whatwg crawl w3lib surt key=host key=site" ;;

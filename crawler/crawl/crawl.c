@@ -190,6 +190,9 @@ static void fill_in_defaults(crawl_options *o)
     DEFAULT(agent, "vidi");
     DEFAULT(max_host_pages, 1000000);
     DEFAULT(max_queries, 10000);
+    DEFAULT(site_least, 10);
+    DEFAULT(site_most, 10000);
+    DEFAULT(max_address_sites, 1000);
     DEFAULT(max_url, 2048);
     DEFAULT(max_repeat, 3);
     DEFAULT(max_hops, 20);
@@ -220,11 +223,13 @@ static int open_scope(crawl *crawl, char *why)
     int error = scope_open(&crawl->scope, &wanted);
 
     if (error == VIDI_EOPTION)
-        return crawl_explain(why, error, "--scope site needs libpsl, which this build of vidi lacks: use --scope host");
+        return crawl_explain(why, error, "--scope %s needs libpsl, which this build of vidi lacks: use --scope host",
+                             o->reach == SCOPE_ANY ? "any" : "site");
     if (error == VIDI_ECANNOT)
         return crawl_explain(why, error,
-                             "--scope site needs the Public Suffix List, which this machine lacks: install the package "
-                             "publicsuffix, or use --scope host");
+                             "--scope %s needs the Public Suffix List, which this machine lacks: install the package "
+                             "publicsuffix, or use --scope host",
+                             o->reach == SCOPE_ANY ? "any" : "site");
     if (error)
         return crawl_explain(why, error, "%s", vidi_strerror(error));
     crawl->rules = (harvest_rules){.scope = crawl->scope,
@@ -364,7 +369,9 @@ static crawl_end result_of(crawl *crawl)
         return ending == ENDING_STOP ? CRAWL_STOPPED : CRAWL_DONE;
     if (ending == ENDING_STOP)
         return CRAWL_STOPPED;
-    if (ending == ENDING_DONE)
+    if (ending == ENDING_DONE && crawl->parked == 0 && crawl->waits_for)
+        snprintf(crawl->limit, sizeof crawl->limit, "%s", crawl->waits_for);
+    else if (ending == ENDING_DONE)
         snprintf(crawl->limit, sizeof crawl->limit,
                  crawl->parked == 1 ? "%llu host is parked" : "%llu hosts are parked",
                  (unsigned long long)crawl->parked);

@@ -56,11 +56,15 @@ typedef struct crawl_options {
     int64_t max_time;        /* milliseconds of this run */
     uint64_t max_host_pages; /* 0: 1,000,000 */
     uint64_t max_queries;    /* per path; 0: 10,000 */
-    size_t max_url;          /* bytes; 0: 2,048 */
-    unsigned max_repeat;     /* times a segment may occur in a path; 0: 3 */
-    uint32_t max_hops;       /* redirects in a row; 0: 20 */
-    uint64_t max_body;       /* bytes as sent; 0: 16 MiB */
-    uint64_t max_unpacked;   /* bytes; 0: 64 MiB */
+    /* With SCOPE_ANY: crawler/frontier/site_budgets.h. */
+    uint64_t site_least, site_most; /* budgets of sites; 0: 10 and 10,000 */
+    uint64_t max_sites;             /* further ones wait */
+    uint64_t max_address_sites;     /* at an address; further ones are left out; 0: 1,000 */
+    size_t max_url;                 /* bytes; 0: 2,048 */
+    unsigned max_repeat;            /* times a segment may occur in a path; 0: 3 */
+    uint32_t max_hops;              /* redirects in a row; 0: 20 */
+    uint64_t max_body;              /* bytes as sent; 0: 16 MiB */
+    uint64_t max_unpacked;          /* bytes; 0: 64 MiB */
     bool resources, check;
     bool requisites; /* with `resources`: also from other hosts, if a page in scope loads them */
     bool fragments;  /* with `check`: find fragments that lead nowhere */

@@ -43,12 +43,13 @@ enum {
 };
 
 typedef enum message_kind {
-    MESSAGE_FETCH_JOB, /* fetch_job */
-    MESSAGE_URL_BLOCK, /* load, to the fetcher */
-    MESSAGE_HOST_INFO, /* host_info, both ways */
-    MESSAGE_WANT_URLS, /* host_request, to the storage thread: more URLs of a host, if there are any */
-    MESSAGE_HOST_LEFT, /* host_request, to the storage thread: the fetcher has forgotten the host */
-    MESSAGE_MAKE_ROOM  /* host_request, to the fetcher: other hosts are waiting for a place in memory */
+    MESSAGE_FETCH_JOB,   /* fetch_job */
+    MESSAGE_URL_BLOCK,   /* load, to the fetcher */
+    MESSAGE_HOST_INFO,   /* host_info, both ways */
+    MESSAGE_WANT_URLS,   /* host_request, to the storage thread: more URLs of a host, if there are any */
+    MESSAGE_HOST_LEFT,   /* host_request, to the storage thread: the fetcher has forgotten the host */
+    MESSAGE_SITE_JUDGED, /* host_request, to the fetcher: its site may be crawled (count 0), or is cut (1) */
+    MESSAGE_MAKE_ROOM    /* host_request, to the fetcher: other hosts are waiting for a place in memory */
 } message_kind;
 
 /* What is known of a page from an earlier visit, for asking whether it has changed. In one block with its texts. */
@@ -113,6 +114,8 @@ typedef struct host_info {
     bytes origin; /* with a '/' at the end */
     uint64_t pages;
     int64_t not_before; /* a date; 0: none */
+    uint64_t address;   /* to the storage thread: key of its address, which the storage thread is to judge; 0: none */
+    bool cut;           /* and what it said */
     /* robots.txt */
     bool has_robots; /* to the storage thread: there is something new about it */
     int robots_outcome;
@@ -206,9 +209,10 @@ struct crawl {
     char error[512];
     char limit[160];
     crawl_progress progress;
-    uint64_t parked;    /* hosts, in this run */
-    int64_t began;      /* this run, by the clock */
-    int64_t seconds_ms; /* of earlier runs */
+    uint64_t parked;       /* hosts, in this run */
+    const char *waits_for; /* the limit that URLs of sites wait for; NULL: none do */
+    int64_t began;         /* this run, by the clock */
+    int64_t seconds_ms;    /* of earlier runs */
 };
 
 /* ---- crawl.c ---- */
@@ -251,6 +255,17 @@ int visit_canonical(crawl *crawl, vidi_str url, bytes *to);
 /* Opens or makes the state, and brings set, archive, output file and database together. */
 int resume_open(crawl *crawl, char *why);
 void resume_close(crawl *crawl);
+
+/* ---- sites.c ---- */
+
+/* True if sites have budgets: --scope any. */
+bool crawl_has_sites(const crawl *crawl);
+/* Refuses to go on with a state that had budgets without them. */
+int crawl_sites_check(crawl *crawl, char *why);
+/* The budgets of sites begin to count. In a transaction. */
+int crawl_sites_begin(crawl *crawl);
+/* The key of a URL's site. VIDI_OK or an error. */
+int crawl_site_key(const crawl *crawl, vidi_str url, uint64_t *key);
 
 /* ---- parsers.c ---- */
 

@@ -334,7 +334,8 @@ static int set_levels(crawl_db *db, bool by_level)
         return error;
     error = db_begin(db);
     if (!error)
-        error = sql_execute(db->sqlite, "DELETE FROM queue; DELETE FROM segments;");
+        error = sql_execute(db->sqlite, "DELETE FROM queue; DELETE FROM segments;"
+                                        "UPDATE sites SET given = 0, waiting = 0;");
     if (!error)
         error = db_set(db, "by_level", by_level);
     if (!error)

@@ -19,7 +19,19 @@ static const char tables[] =
     "CREATE TABLE IF NOT EXISTS segments (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS queue (segment INTEGER NOT NULL, level INTEGER NOT NULL, host INTEGER NOT NULL,"
     " block INTEGER NOT NULL, count INTEGER NOT NULL, urls BLOB NOT NULL,"
-    " PRIMARY KEY (segment, level, host, block)) WITHOUT ROWID;";
+    " PRIMARY KEY (segment, level, host, block)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS sites (id INTEGER PRIMARY KEY, name TEXT, number INTEGER NOT NULL,"
+    " given INTEGER NOT NULL, waiting INTEGER NOT NULL, links INTEGER NOT NULL, budget INTEGER NOT NULL,"
+    " address INTEGER NOT NULL, farm INTEGER NOT NULL);"
+    "CREATE INDEX IF NOT EXISTS sites_ripe ON sites (id) WHERE waiting > 0 AND given < budget;"
+    "CREATE TABLE IF NOT EXISTS site_links (site INTEGER NOT NULL, by INTEGER NOT NULL, PRIMARY KEY (site, by))"
+    " WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS addresses (id INTEGER PRIMARY KEY, sites INTEGER NOT NULL);";
+
+/* The budget of a site, see site_budgets.h: ?4 is the least, ?5 the most, ?6 how many sites there may be. */
+#define BUDGET(links) "CASE WHEN number > ?6 THEN 0 WHEN farm THEN ?4 ELSE min(?5, ?4 * (" links " + 1)) END"
+/* The URL that is filed is given: because it must be (?7), or because none waits and there is some budget left. */
+#define GIVEN "(?7 OR (waiting = 0 AND given < budget))"
 
 static const char *const texts[FRONTIER_STATEMENTS] = {
     [FRONTIER_ADD] = ("INSERT INTO urls (url, host, depth, hops, kind, referrer, page)"
@@ -38,6 +50,23 @@ static const char *const texts[FRONTIER_STATEMENTS] = {
     [FRONTIER_SEGMENTS] = "SELECT first, last FROM segments ORDER BY first",
     [FRONTIER_SEGMENT_PUT] = "INSERT OR REPLACE INTO segments (first, last) VALUES (?1, ?2)",
     [FRONTIER_SEGMENT_DROP] = "DELETE FROM segments WHERE first = ?1",
+    [FRONTIER_SITE_BEGIN] = "UPDATE sites SET budget = " BUDGET("links"),
+    /* ?1 id, ?2 name, ?3 number of a new site, ?8 its budget */
+    [FRONTIER_SITE_FILE] = ("INSERT INTO sites VALUES (?1, ?2, ?3, ?7 OR ?8 > 0, NOT (?7 OR ?8 > 0), 0, ?8, 0, 0)"
+                            " ON CONFLICT (id) DO UPDATE SET name = coalesce(name, ?2), given = given + " GIVEN
+                            ", waiting = waiting + NOT " GIVEN " RETURNING waiting, number"),
+    [FRONTIER_SITE_PAIR] = "INSERT INTO site_links (site, by) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+    [FRONTIER_SITE_LINK] =
+        ("INSERT INTO sites VALUES (?1, NULL, ?3, 0, 0, 1, min(2 * ?8, ?5), 0, 0)"
+         " ON CONFLICT (id) DO UPDATE SET links = links + 1, budget = " BUDGET("links + 1") " RETURNING number"),
+    [FRONTIER_SITE_READ] = "SELECT address, farm FROM sites WHERE id = ?1",
+    /* ?2 address, ?3 farm: 1 if it is one of the first at a farm, 2 if it is cut */
+    [FRONTIER_SITE_PLACE] = "UPDATE sites SET address = ?2, farm = ?3 WHERE id = ?1",
+    [FRONTIER_SITE_FARM] = "UPDATE sites SET farm = max(farm, 1), budget = min(budget, ?4) WHERE address = ?2",
+    [FRONTIER_SITE_RIPE] = "SELECT id, budget - given FROM sites WHERE waiting > 0 AND given < budget LIMIT ?1",
+    [FRONTIER_SITE_GIVE] = "UPDATE sites SET given = given + ?2, waiting = ?3 * (waiting - ?2) WHERE id = ?1",
+    [FRONTIER_ADDRESS] = "INSERT INTO addresses VALUES (?1, 1) ON CONFLICT (id) DO UPDATE SET sites = sites + 1"
+                         " RETURNING sites",
 };
 
 /* ---- errors and statements ---- */
@@ -96,6 +125,7 @@ static int load(frontier *frontier)
         error = prepare(frontier, FRONTIER_SEGMENTS);
     if (!error)
         error = segments_load(frontier);
+    sites_forget(frontier);
     if (!error)
         frontier->stale = false;
     return error;
@@ -173,6 +203,7 @@ void frontier_close(frontier *frontier)
         sqlite3_finalize(frontier->statements[i]);
     segments_free(frontier);
     free(frontier->segments);
+    free(frontier->sites);
     free(frontier);
 }
 

@@ -123,4 +123,6 @@ int frontier_text(frontier *frontier, uint64_t id, bytes *to);
 typedef int frontier_visit(void *context, uint64_t id, vidi_str url);
 int frontier_since(frontier *frontier, uint64_t after, frontier_visit *visit, void *context);
 
+#include "crawler/frontier/site_budgets.h"
+
 #endif

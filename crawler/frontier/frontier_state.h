@@ -67,6 +67,16 @@ enum frontier_statement {
     FRONTIER_SEGMENTS,
     FRONTIER_SEGMENT_PUT,
     FRONTIER_SEGMENT_DROP,
+    FRONTIER_SITE_BEGIN,
+    FRONTIER_SITE_FILE,
+    FRONTIER_SITE_PAIR,
+    FRONTIER_SITE_LINK,
+    FRONTIER_SITE_READ,
+    FRONTIER_SITE_PLACE,
+    FRONTIER_SITE_FARM,
+    FRONTIER_SITE_RIPE,
+    FRONTIER_SITE_GIVE,
+    FRONTIER_ADDRESS,
     FRONTIER_STATEMENTS
 };
 
@@ -80,6 +90,7 @@ struct frontier {
     size_t segment_count, segment_room;
     uint64_t segment_least; /* URLs; tests make it smaller */
     size_t block_bytes;     /* of the longest block that a page of the database can hold beside others */
+    struct sites *sites;    /* NULL: no budgets */
     sqlite3_stmt *statements[FRONTIER_STATEMENTS];
     char error[256];
 };
@@ -94,6 +105,13 @@ int frontier_fail(frontier *frontier, int code);
 int frontier_wrote(frontier *frontier, int code);
 /* Up to which id URLs are sorted. */
 uint64_t frontier_sorted(const frontier *frontier);
+
+/* Puts URLs of one host (or site) into a block of their own; `level` as in frontier_take. */
+int segments_put(frontier *frontier, uint32_t level, const frontier_url *urls, size_t count);
+/* Where a URL belongs that is being sorted: changes host and level if it has to wait for its site's budget. */
+int sites_file(frontier *frontier, frontier_url *url, uint32_t *level);
+/* What is kept in memory about sites may be wrong. */
+void sites_forget(frontier *frontier);
 
 /* Reads the segments again. */
 int segments_load(frontier *frontier);

@@ -202,6 +202,44 @@ int frontier_take(frontier *frontier, uint32_t level, uint64_t host, uint64_t af
     return error ? error : VIDI_EABSENT;
 }
 
+static int append_all(bytes *to, const frontier_url *urls, size_t count)
+{
+    int error = VIDI_OK;
+    for (size_t i = 0; i < count && !error; i++)
+        error = block_append(to, urls[0].id, i ? &urls[i - 1] : NULL, &urls[i]);
+    return error;
+}
+
+static int put_into(frontier *frontier, segment *on, uint32_t level, const frontier_url *urls, size_t count)
+{
+    bytes block = {0};
+    int error = segment_flush(frontier, on); /* its dropped range may be where the block belongs */
+    if (!error && append_all(&block, urls, count))
+        error = frontier_fail(frontier, VIDI_EMEMORY);
+    if (!error) {
+        window_forget(on);
+        sqlite3_stmt *put = frontier->statements[FRONTIER_PUT];
+        sql_bind(put, SQL_VALUES(SQL_NUMBER(on->first), SQL_NUMBER(level), SQL_NUMBER(urls[0].host),
+                                 SQL_NUMBER(urls[0].id), SQL_NUMBER(count), SQL_BLOB(bytes_str(&block))));
+        error = sql_run(put);
+        if (error)
+            frontier_fail(frontier, error);
+    }
+    bytes_free(&block);
+    return error;
+}
+
+int segments_put(frontier *frontier, uint32_t level, const frontier_url *urls, size_t count)
+{
+    int error = frontier_ready_to_write(frontier, FRONTIER_PUT);
+    for (size_t i = 0; !error && i < frontier->segment_count; i++) {
+        segment *on = &frontier->segments[i];
+        if (on->first <= urls[0].id && urls[0].id <= on->last)
+            return frontier_wrote(frontier, put_into(frontier, on, level, urls, count));
+    }
+    return error;
+}
+
 int frontier_drop(frontier *frontier, uint32_t level, uint64_t host, uint64_t number)
 {
     int error = frontier_ready_to_write(frontier, FRONTIER_DROP);

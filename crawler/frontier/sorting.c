@@ -68,7 +68,10 @@ static int gather(frontier *frontier, uint64_t most, sorting *to)
     while (!error && to->count < most && to->count < SORT_URLS && to->records.len < SORT_BYTES &&
            (result = sqlite3_step(ask)) == SQLITE_ROW) {
         frontier_url url = url_of(ask);
-        error = add_place(to, &url, frontier->by_level ? url.depth : 0);
+        uint32_t level = frontier->by_level ? url.depth : 0;
+        error = frontier->sites ? sites_file(frontier, &url, &level) : VIDI_OK;
+        if (!error)
+            error = add_place(to, &url, level);
         to->last = url.id;
     }
     error = error ? error : sql_code(result);

@@ -267,6 +267,20 @@ static int count_fragments(report *report, report_totals *totals)
     return error || !totals->has_fragments ? error : count(report, "SELECT count(*) FROM bad", &totals->fragments);
 }
 
+/* A crawl of an older vidi has no table of sites. */
+static int count_sites(report *report, report_totals *totals)
+{
+    uint64_t tables = 0;
+    int error = count(report, "SELECT count(*) FROM sqlite_schema WHERE name = 'sites'", &tables);
+
+    if (error || tables == 0)
+        return error;
+    error = count(report, "SELECT count(*) FROM sites WHERE given > 0", &totals->sites);
+    if (!error)
+        error = count(report, "SELECT count(*) FROM sites WHERE farm = 2", &totals->cut);
+    return error ? error : count(report, "SELECT sum(waiting) FROM sites", &totals->waiting);
+}
+
 static int read_meta(report *report, report_totals *totals)
 {
     int error = read_visit(report, totals);
@@ -307,6 +321,8 @@ int report_total(report *report, report_totals *totals)
         error =
             count(report, "SELECT count(*) FROM outcomes WHERE reason IS NULL AND error IS NOT NULL AND " DB_THIS_VISIT,
                   &totals->partial);
+    if (!error)
+        error = count_sites(report, totals);
     report_end(report);
     return error;
 }

@@ -29,8 +29,9 @@ typedef struct report_totals {
     double expected_lost;
     uint32_t fp_meaning;
     char kind[24], canon[160];
-    uint64_t parked;  /* hosts */
-    uint64_t partial; /* pages that were not read to their end, so that links may be missing */
+    uint64_t parked;              /* hosts */
+    uint64_t sites, cut, waiting; /* with --scope any: sites visited, sites left out, URLs that wait for budgets */
+    uint64_t partial;             /* pages that were not read to their end, so that links may be missing */
 } report_totals;
 int report_total(report *report, report_totals *totals);
 

@@ -16,7 +16,7 @@
 #include "vidi/url.h"
 
 enum {
-    SITE_MOST = 512, /* bytes of a host; names in the DNS have 253 at most */
+    SITE_MOST = SCOPE_SITE_MOST, /* bytes of a host; names in the DNS have 253 at most */
     SLOTS = 2 * SCOPE_SEGMENTS
 };
 
@@ -154,7 +154,7 @@ int scope_open(scope **made, const scope_options *options)
     scope->max_url = options->max_url;
     scope->max_repeat = options->max_repeat;
     int error = VIDI_OK;
-    if (scope->reach == SCOPE_SITE)
+    if (scope->reach == SCOPE_SITE || scope->reach == SCOPE_ANY)
         error = vidi_canon_create(&scope->site_of, "key=site", NULL, NULL);
     if (!error)
         error = add_seeds(scope, options);
@@ -242,6 +242,8 @@ static bool reaches(const scope *scope, const vidi_url *parts)
         return is_on_site(scope, parts);
     case SCOPE_PREFIX:
         return has_prefix(scope, parts);
+    case SCOPE_ANY:
+        return true;
     default:
         return is_among(&scope->hosts, web_url_authority(parts));
     }
@@ -367,6 +369,13 @@ scope_verdict scope_check_resource(const scope *scope, vidi_str url)
     if (scope->max_repeat && repeats(parts.path, scope->max_repeat))
         return SCOPE_REPEATS;
     return scope_port_is_bad(web_url_port(&parts)) ? SCOPE_PORT : SCOPE_IN;
+}
+
+int scope_site(const scope *scope, vidi_str url, char room[SCOPE_SITE_MOST], vidi_str *site)
+{
+    vidi_url parts;
+
+    return web_url_view(url, &parts) ? site_of(scope, &parts, room, site) : VIDI_EARGUMENT;
 }
 
 bool scope_is_seeds_origin(const scope *scope, vidi_str url)

@@ -13,9 +13,10 @@
 #include "vidi/vidi.h"
 
 typedef enum scope_reach {
-    SCOPE_HOST,  /* the hosts of the seeds; a port that is not the scheme's default is part of the host */
-    SCOPE_SITE,  /* the registrable domains of the seeds: example.co.uk and all below (needs libpsl) */
-    SCOPE_PREFIX /* URLs that begin like a seed, up to its last '/'; http and https count as the same */
+    SCOPE_HOST,   /* the hosts of the seeds; a port that is not the scheme's default is part of the host */
+    SCOPE_SITE,   /* the registrable domains of the seeds: example.co.uk and all below (needs libpsl) */
+    SCOPE_PREFIX, /* URLs that begin like a seed, up to its last '/'; http and https count as the same */
+    SCOPE_ANY     /* all hosts (needs libpsl, to tell sites) */
 } scope_reach;
 
 enum { SCOPE_SEGMENTS = 256 }; /* a longer path is a trap */
@@ -66,6 +67,10 @@ scope_verdict scope_check_resource(const scope *scope, vidi_str url);
  * about with and without it.
  */
 bool scope_excludes(const scope *scope, vidi_str url);
+
+/* The registrable domain of a URL, in `room`; SCOPE_SITE and SCOPE_ANY only. VIDI_OK, or VIDI_EARGUMENT: it has none. */
+enum { SCOPE_SITE_MOST = 512 };
+int scope_site(const scope *scope, vidi_str url, char room[SCOPE_SITE_MOST], vidi_str *site);
 
 /* True if it is on the origin of a seed. Credentials and the user's headers go there only. */
 bool scope_is_seeds_origin(const scope *scope, vidi_str url);

@@ -27,10 +27,21 @@ static const cli_option options_table[] = {
      "begin "
      "with '#' are skipped. A line that cannot be crawled is named and left out; the exit status is then 2.",
      0},
-    {"scope", 0, CLI_TEXT, FIELD(scope), "WHAT", "Follow links within: host, site or prefix [host]",
+    {"scope", 0, CLI_TEXT, FIELD(scope), "WHAT", "Follow links within: host, site, prefix or any [host]",
      "'host' means the hosts of the seeds, 'site' their registrable domains with all subdomains, and 'prefix' the "
-     "URLs that begin like a seed up to its last slash.",
+     "URLs that begin like a seed up to its last slash. 'any' follows links to all hosts: see --site-budget.",
      0},
+    {"site-budget", 0, CLI_TEXT, FIELD(site_budget), "N..M", "With --scope any: URLs to fetch per site [10..10000]",
+     "A site (a registrable domain) gets N URLs, and N more for each other site that links to it, up to M. Its other "
+     "URLs wait in the queue. One number is the same budget for all.",
+     0},
+    {"max-sites", 0, CLI_COUNT, FIELD(max_sites), "N", "With --scope any: visit only the first N sites", NULL,
+     INT64_MAX},
+    {"max-address-sites", 0, CLI_COUNT, FIELD(max_address_sites), "N",
+     "With --scope any: most sites at one address [1000]",
+     "An address with more sites is taken for a farm of generated pages: those that come first get the least budget, "
+     "and all further ones are left out.",
+     INT64_MAX},
     {"include", 0, CLI_TEXTS, FIELD(include), "GLOB", "Follow only links that match; may be repeated",
      "'*' matches any characters and '?' exactly one. A pattern that begins with '/' is compared with path and "
      "query, any other pattern with the whole URL. Seeds need not match.",
@@ -146,7 +157,7 @@ static const cli_option options_table[] = {
      "Without it, addresses that are not public are refused, even if a public name resolves to them.",
      0},
     {"resolve", 0, CLI_TEXTS, FIELD(resolve), "HOST=ADDR", "Use this address for a host; may be repeated",
-     "Separate several addresses with commas.", 0},
+     "Separate several addresses with commas. The host '*' stands for all hosts.", 0},
     {"connections", 0, CLI_COUNT, FIELD(connections), "N", "Concurrent requests to all hosts together [64]", NULL,
      4096},
     {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Threads that read pages [processors, at most 4]", NULL, 256},

@@ -30,12 +30,13 @@
 typedef struct cli_crawl_options {
     cli_set_options set; /* its `state` is the folder of the crawl, which has more in it than the set */
     cli_words seed_files, include, exclude, headers, allow_net, resolve;
-    const char *scope, *jsonl, *contact, *agent, *user_agent, *ca_file, *proxy, *color, *accept, *junit;
+    const char *scope, *site_budget, *jsonl, *contact, *agent, *user_agent, *ca_file, *proxy, *color, *accept, *junit;
     const char *output, *to; /* of the actions wacz; extract and changes */
     uint64_t from_visit;     /* of the action changes, whose last visit is `to` */
     uint64_t depth;          /* CLI_CRAWL_ANY_DEPTH: no limit */
     uint64_t max_pages, max_bytes, max_host_pages, max_queries, max_url, max_repeat, max_redirects, max_body,
         max_unpacked;
+    uint64_t max_sites, max_address_sites;
     uint64_t per_host, retries, connections, threads, budget;
     double max_time, connect_timeout, silence_timeout, total_timeout; /* seconds; 0: not given */
     double delay;                                                     /* negative: not given */

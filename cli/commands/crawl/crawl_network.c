@@ -192,7 +192,8 @@ int cli_crawl_resolve(void *context, const char *host, fetch_address *addresses,
     int found = 0;
 
     for (size_t i = 0; i < network->host_count; i++) {
-        if (network->hosts[i].length != length || strncasecmp(network->hosts[i].name, host, length) != 0)
+        bool all = network->hosts[i].length == 1 && *network->hosts[i].name == '*';
+        if (!all && (network->hosts[i].length != length || strncasecmp(network->hosts[i].name, host, length) != 0))
             continue;
         for (const char *at = network->hosts[i].addresses; at && found < room; found++)
             at = next_address(at, &addresses[found], &valid);

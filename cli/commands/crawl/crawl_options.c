@@ -15,6 +15,7 @@
 
 #include "commands/crawl/crawl.h"
 #include "pipeline/options/canon_options.h"
+#include "ui/numbers.h"
 #include "ui/options.h"
 
 #define MOST_SECONDS 1e9
@@ -44,12 +45,35 @@ static int read_times(crawl_options *into, const cli_crawl_options *options)
 
 static int read_scope(crawl_options *into, const char *word)
 {
-    static const char *const words[] = {[SCOPE_HOST] = "host", [SCOPE_SITE] = "site", [SCOPE_PREFIX] = "prefix", NULL};
+    static const char *const words[] = {
+        [SCOPE_HOST] = "host", [SCOPE_SITE] = "site", [SCOPE_PREFIX] = "prefix", [SCOPE_ANY] = "any", NULL};
     uint32_t place;
     int status = cli_option_choose("scope", word, words, &place);
 
     into->reach = (scope_reach)place;
     return status;
+}
+
+/* "10..10000", or one number. */
+static int read_budget(crawl_options *into, const cli_crawl_options *options)
+{
+    const char *text = options->site_budget, *dots = text ? strstr(text, "..") : NULL;
+    char least[32];
+
+    if (into->reach != SCOPE_ANY && (text || options->max_sites || options->max_address_sites))
+        return cli_error("--%s is for --scope any only", text                 ? "site-budget"
+                                                         : options->max_sites ? "max-sites"
+                                                                              : "max-address-sites");
+    into->max_sites = options->max_sites;
+    into->max_address_sites = options->max_address_sites;
+    if (!text)
+        return CLI_OK;
+    snprintf(least, sizeof least, "%.*s", dots ? (int)(dots - text) : (int)sizeof least - 1, text);
+    if (cli_parse_count(least, &into->site_least) != CLI_PARSED ||
+        cli_parse_count(dots ? dots + 2 : text, &into->site_most) != CLI_PARSED || into->site_least == 0 ||
+        into->site_least > into->site_most)
+        return cli_error("--site-budget needs two numbers from 1, the lower one first, like 10..10000, not '%s'", text);
+    return CLI_OK;
 }
 
 static void read_limits(crawl_options *into, const cli_crawl_options *options)
@@ -315,7 +339,8 @@ int cli_crawl_request_make(cli_crawl_request *request, cli_crawl_options *option
     bool exists;
 
     if (cli_crawl_recall(request, options, words) != CLI_OK || check(options) != CLI_OK ||
-        read_scope(into, options->scope) != CLI_OK || read_times(into, options) != CLI_OK ||
+        read_scope(into, options->scope) != CLI_OK || read_budget(into, options) != CLI_OK ||
+        read_times(into, options) != CLI_OK ||
         cli_crawl_seeds_read(&request->seeds, words, options->seed_files) != CLI_OK ||
         cli_crawl_network_read(&request->network, options) != CLI_OK || cli_crawl_remember(request, options) != CLI_OK)
         return CLI_ERROR;

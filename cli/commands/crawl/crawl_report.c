@@ -263,6 +263,21 @@ static void visit_rows(cli_table *table, const cli_crawl_account *account)
         cli_table_cell(table, "not known: visit %llu kept links by other rules", (unsigned long long)visit->number - 1);
 }
 
+/* "1,500; 1,575 URLs wait for budgets; 12 left out, because too many share their address" */
+static void sites_row(cli_table *table, const report_totals *totals)
+{
+    cli_number sites, waiting, cut;
+    char farms[80] = "";
+
+    if (totals->cut)
+        snprintf(farms, sizeof farms, "; %s left out, because too many share their address",
+                 cli_human_count(&cut, totals->cut));
+    cli_table_cell(table, "sites");
+    cli_table_cell(table, "%s; %s URL%s wait%s for their budgets%s", cli_human_count(&sites, totals->sites),
+                   cli_human_count(&waiting, totals->waiting), plural(totals->waiting), totals->waiting == 1 ? "s" : "",
+                   farms);
+}
+
 int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, const char *left)
 {
     const report_totals *totals = &account->totals;
@@ -285,6 +300,8 @@ int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, cons
             count_row(&table, "bad fragments", totals->fragments, "");
         count_row(&table, "unknown", totals->unknown, totals->unknown ? " (401, 403, 429, or not allowed to ask)" : "");
     }
+    if (totals->sites)
+        sites_row(&table, totals);
     if (totals->parked)
         count_row(&table, "hosts parked", totals->parked, "");
     count_row(&table, "left", totals->rows.queue, totals->rows.queue ? left : "");
@@ -381,6 +398,11 @@ int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out)
     json_add_count(&json, "partial", totals->partial);
     if (totals->has_fragments)
         json_add_count(&json, "bad_fragments", totals->fragments);
+    if (totals->sites) {
+        json_add_count(&json, "sites", totals->sites);
+        json_add_count(&json, "sites_left_out", totals->cut);
+        json_add_count(&json, "waiting", totals->waiting);
+    }
     cli_crawl_reasons_json(&json, "statuses", &account->statuses);
     cli_crawl_reasons_json(&json, "skipped_urls", &account->urls);
     cli_crawl_reasons_json(&json, "skipped_links", &account->links);

@@ -154,7 +154,7 @@ static const char *go_on(const crawl_job *job, const cli_crawl_account *account,
 {
     if (!has_state)
         return "nothing is kept without --state DIR";
-    if (strcmp(job->limit, "--max-pages") == 0 || strcmp(job->limit, "--max-bytes") == 0)
+    if (strcmp(job->limit, "--max-time") != 0 && strncmp(job->limit, "--", 2) == 0)
         return "the same command with a higher limit continues"; /* these count all runs */
     if (account->at_host_limit)
         return "the same command with a higher --max-host-pages continues";

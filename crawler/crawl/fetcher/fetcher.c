@@ -72,6 +72,8 @@ static void take_in(fetcher *fetcher)
         }
         if (one->kind == MESSAGE_HOST_INFO)
             host_take_info(fetcher, (host_info *)one);
+        else if (one->kind == MESSAGE_SITE_JUDGED)
+            host_take_judgement(fetcher, (host_request *)one);
         else
             host_make_room(fetcher);
         message_free(one);

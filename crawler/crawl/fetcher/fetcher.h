@@ -32,6 +32,7 @@ typedef struct host {
     int64_t resolve_due; /* earliest time of the next lookup */
     unsigned resolve_failures;
     fetch_address address;
+    bool judged, judging; /* with --scope any: its site may be crawled; the storage thread was asked */
 
     /* turns */
     polite_queue *queue; /* NULL: the address is not known */
@@ -118,11 +119,15 @@ void host_take_block(fetcher *fetcher, url_block *urls);
 /* Requests a page once more, whole: it has not changed, but its body in the archive cannot be read. */
 void host_take_again(fetcher *fetcher, fetch_job *page);
 void host_take_info(fetcher *fetcher, host_info *known); /* the host info stays the caller's */
+/* What the storage thread says about the host's site. */
+void host_take_judgement(fetcher *fetcher, const host_request *judged);
 /* Gives hosts back that have nothing to do. */
 void host_make_room(fetcher *fetcher);
 
 /* ---- responses.c ---- */
 
+/* A key, 63 bits. If there is no memory, that ends the crawl. */
+uint64_t response_key(const fetcher *fetcher, const void *bytes, size_t n);
 void address_arrived(fetcher *fetcher, const fetch_event *event);
 void response_arrived(fetcher *fetcher, fetch_response *response);
 

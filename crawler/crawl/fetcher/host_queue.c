@@ -176,14 +176,28 @@ static bool is_at_its_limit(const fetcher *fetcher, const host *host)
     return !options->continuous && host->pages + host->running >= options->max_host_pages;
 }
 
+/* True if its site may be crawled. If that is not known, asks the storage thread, which knows the site's address. */
+static bool is_judged(fetcher *fetcher, host *host)
+{
+    if (host->judged || !crawl_has_sites(fetcher->crawl) || host->address.length == 0) /* a proxy knows it */
+        return true;
+    host_info *news = host->judging || !host->in_host_table ? NULL : host_info_make(fetcher, host);
+    if (!news)
+        return false;
+    news->address = response_key(fetcher, host->address.bytes, host->address.length);
+    host->judging = true;
+    fetcher_to_storage(fetcher, &news->message);
+    return false;
+}
+
 /* True if a request to the host could be started now. */
 static bool wants_a_turn(fetcher *fetcher, host *host)
 {
     if (host->direct.first)
         return true;
-    if (is_at_its_limit(fetcher, host))
+    if (is_at_its_limit(fetcher, host) || !has_pages(host) || !is_judged(fetcher, host))
         return false;
-    if (!has_pages(host) || !host_robots_is_known(fetcher, host))
+    if (!host_robots_is_known(fetcher, host))
         return host->direct.first != NULL;
     return has_due_retry(fetcher, host) || (host->unstarted > 0 && host->retries.count < RETRIES_MOST);
 }
@@ -274,7 +288,8 @@ fetch_job *host_next(fetcher *fetcher, host *host)
 
     if (next)
         return next;
-    if (host->parked || is_at_its_limit(fetcher, host) || !host_robots_is_known(fetcher, host))
+    if (host->parked || is_at_its_limit(fetcher, host) || !is_judged(fetcher, host) ||
+        !host_robots_is_known(fetcher, host))
         return (fetch_job *)messages_remove(&host->direct);
     next = due_retry(fetcher, host);
     while (!next && host->unstarted > 0 && host->retries.count < RETRIES_MOST) {
@@ -486,6 +501,20 @@ void host_take_again(fetcher *fetcher, fetch_job *page)
     page->host = host;
     host_retry(fetcher, host, page, fetcher->now);
     host_refresh(fetcher, host);
+}
+
+void host_take_judgement(fetcher *fetcher, const host_request *judged)
+{
+    host *host = id_map_get(&fetcher->hosts, judged->host);
+
+    if (!host)
+        return;
+    host->judging = false;
+    host->judged = true;
+    if (judged->count == 0)
+        host_refresh(fetcher, host);
+    else if (!host->dead && !host->parked)
+        host_give_up(fetcher, host, "farm", "more sites share its address than --max-address-sites allows");
 }
 
 void host_take_block(fetcher *fetcher, url_block *urls)

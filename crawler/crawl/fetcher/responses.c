@@ -23,7 +23,7 @@ enum {
 
 /* ---- names ---- */
 
-static uint64_t key_of(const fetcher *fetcher, const void *bytes, size_t n)
+uint64_t response_key(const fetcher *fetcher, const void *bytes, size_t n)
 {
     vidi_str text = {bytes, n};
     uint64_t key = 1;
@@ -44,9 +44,9 @@ static void set_address(fetcher *fetcher, host *host, const fetch_address *addre
         return;
     if (host->queue)
         polite_remove(fetcher->politeness, host->queue);
-    uint64_t name = key_of(fetcher, host->name.ptr, host->name.len);
+    uint64_t name = response_key(fetcher, host->name.ptr, host->name.len);
     host->queue = polite_add(fetcher->politeness, name,
-                             address->length ? key_of(fetcher, address->bytes, address->length) : name, host);
+                             address->length ? response_key(fetcher, address->bytes, address->length) : name, host);
     if (!host->queue) {
         crawl_no_memory(fetcher->crawl);
         return;

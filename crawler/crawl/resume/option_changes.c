@@ -10,7 +10,7 @@
 static int describe_scope(const crawl *crawl, bytes *to)
 {
     const crawl_options *o = &crawl->options;
-    static const char *const reaches[] = {"host", "site", "prefix"};
+    static const char *const reaches[] = {"host", "site", "prefix", "any"};
     int error = bytes_append_text(to, reaches[o->reach]);
 
     for (size_t i = 0; i < o->include_count && error == VIDI_OK; i++)

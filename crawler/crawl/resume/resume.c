@@ -293,6 +293,8 @@ static int write_opening(crawl *crawl, bool begins, const unsigned char *secret,
     if (error == VIDI_OK)
         error = visit_write(crawl, begins, counts);
     if (error == VIDI_OK)
+        error = crawl_sites_begin(crawl);
+    if (error == VIDI_OK)
         error = db_set(crawl->db, "epoch", (int64_t)stats.epoch);
     if (error == VIDI_OK)
         error = plant(crawl, begins, counts);
@@ -360,6 +362,8 @@ static int open_parts(crawl *crawl, const char *seen, char *why)
         error = read_secret(crawl, secret, why);
     if (error == VIDI_OK)
         error = open_keys(crawl, secret, stats.canon, why);
+    if (error == VIDI_OK)
+        error = crawl_sites_check(crawl, why);
     if (error == VIDI_OK)
         error = add_again(crawl, row, why);
     if (error == VIDI_OK && !crawl->options.no_store)

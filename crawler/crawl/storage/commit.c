@@ -376,6 +376,8 @@ static int write_all(storage *storage)
     if (error == VIDI_OK)
         error = link_check_write(storage);
     if (error == VIDI_OK)
+        error = site_links_write(storage);
+    if (error == VIDI_OK)
         error = write_hosts(storage);
     counts->synced_to = c->synced_to;
     if (error == VIDI_OK)
@@ -511,6 +513,8 @@ int storage_commit(storage *storage)
     error = consistency_commit(c, mark, frontier_last(db_frontier(c->db)));
     if (error)
         return failed(storage, error, "cannot commit to the seen-set", vidi_message());
+    if (site_links_committed(storage) != VIDI_OK)
+        return failed(storage, VIDI_EMEMORY, "cannot commit", NULL);
     conclude(storage);
     return VIDI_OK;
 }

@@ -167,6 +167,16 @@ void host_table_sorted(storage *storage)
     storage->sort_helps = frontier_unsorted(frontier_of(storage)) > 0;
 }
 
+/* Hosts that the fetcher has look at all of their blocks again. */
+void host_table_released(storage *storage)
+{
+    storage->more_hosts = true;
+    for (size_t i = 0; i < storage->hosts.count; i++) {
+        storage->list[i]->after = 0;
+        storage->list[i]->fresh = true;
+    }
+}
+
 /* ---- handing out ---- */
 
 /* Leaves out finished URLs: blocks of an earlier run, or of a host that has left, may have some. */
@@ -283,6 +293,14 @@ static int hand_out(storage *storage, host_entry *host, frontier_block *block)
     return VIDI_OK;
 }
 
+static bool has_block(const host_entry *host, const frontier_block *block)
+{
+    for (size_t i = 0; i < host->block_count; i++)
+        if (host->blocks[i].number == block->number && host->blocks[i].level == block->level)
+            return true;
+    return false;
+}
+
 /* Gives a host the URLs that it wants, as far as there are any on this level. */
 static int serve(storage *storage, host_entry *host)
 {
@@ -292,7 +310,8 @@ static int serve(storage *storage, host_entry *host)
             return VIDI_OK;
         if (error == VIDI_OK) {
             host->after = storage->block.number;
-            error = hand_out(storage, host, &storage->block);
+            if (!has_block(host, &storage->block))
+                error = hand_out(storage, host, &storage->block);
         }
         if (error)
             return error;
@@ -468,21 +487,21 @@ int host_table_is_done(storage *storage, bool *done)
     uint64_t found;
 
     *done = false;
-    if (storage->out > 0 || !batch_is_empty(&storage->batch))
+    if (storage->out > 0 || !batch_is_empty(&storage->batch) || storage->sites_ripe)
         return VIDI_OK;
     if (frontier_unsorted(frontier_of(storage)) > 0) { /* found on the last pages of hosts that had left by then */
         storage->sort_helps = true;
         return VIDI_OK;
     }
     int error = frontier_level(frontier_of(storage), &level);
-    while (error == VIDI_OK) {
+    while (error == VIDI_OK && level < FRONTIER_WAITING) {
         error = next_host(storage, level, true, 0, &found);
         if (error == VIDI_OK)
             return begin_level(storage, level);
         if (error == VIDI_EABSENT)
             error = frontier_next_level(frontier_of(storage), level, &level);
     }
-    *done = error == VIDI_EABSENT;
+    *done = error == VIDI_EABSENT || error == VIDI_OK; /* what is left waits for the budgets of its sites */
     return *done ? VIDI_OK : error;
 }
 

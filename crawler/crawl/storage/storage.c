@@ -83,6 +83,8 @@ static bool should_commit(const storage *storage, bool closing)
 {
     const batch *b = &storage->batch;
 
+    if (storage->sites_ripe && !closing)
+        return true;
     if (batch_is_empty(b))
         return false;
     if (closing || is_full(b) || storage_now() - b->began >= CRAWL_BATCH_MS)
@@ -210,7 +212,9 @@ static int finish(storage *storage)
         error = storage_sync(storage);
     storage->sort_helps = false;
     storage->crawl->ends = true;
-    return error ? error : storage_commit(storage);
+    if (!error)
+        error = storage_commit(storage);
+    return error ? error : site_links_end(storage);
 }
 
 static void tell(storage *storage, int error)
@@ -249,6 +253,7 @@ void *storage_run(void *context)
         error = continuous_begin(&storage);
     storage.synced_at = storage_now();
     storage.unsynced = true;
+    storage.sites_ripe = crawl_has_sites(c);
     while (error == VIDI_OK && more) {
         error = round_of(&storage, &arrived, false);
         end_round(&storage);

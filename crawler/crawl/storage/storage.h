@@ -8,6 +8,7 @@
  *   continuous.c    whose turn it is to be visited again
  *   link_check.c    what only --check writes, and asks for when nothing else is left
  *   host_table.c    which hosts the fetcher has, and which of their blocks
+ *   site_links.c    budgets of sites, in a broad crawl
  */
 #ifndef VIDI_CRAWLER_CRAWL_STORAGE_STORAGE_H
 #define VIDI_CRAWLER_CRAWL_STORAGE_STORAGE_H
@@ -134,6 +135,8 @@ typedef struct storage {
     bool more_hosts;       /* the frontier may have hosts that the fetcher does not have */
     bool sort_helps;       /* unsorted rows would serve a host that waits, or a new one */
     uint64_t out;          /* URLs that the fetcher has */
+    bool sites_ripe;       /* budgets of sites allow more URLs than the last transaction has released */
+    uint64_t released;     /* by the open transaction */
     uint64_t filter_until; /* blocks with ids up to this one may have finished URLs */
     int64_t room_asked;    /* when the fetcher was last asked to make room */
 
@@ -231,10 +234,20 @@ int host_table_park(storage *storage, uint64_t host);
 int host_table_defer(storage *storage, uint64_t host, int64_t until);
 /* All rows are in blocks now. */
 void host_table_sorted(storage *storage);
+/* Blocks of URLs were made that are older than others. */
+void host_table_released(storage *storage);
 /* Hands blocks to hosts that want some, and to new hosts while there is room. */
 int host_table_feed(storage *storage);
 /* *done: nothing is left that could be fetched. If only this level is done, begins the next one. */
 int host_table_is_done(storage *storage, bool *done);
 void host_table_free(storage *storage);
+
+/* ---- site_links.c ---- */
+
+/* What the batch's links and host infos mean for budgets. In the transaction, when its rows are sorted. */
+int site_links_write(storage *storage);
+int site_links_committed(storage *storage);
+/* Finds out what URLs wait for. */
+int site_links_end(storage *storage);
 
 #endif
