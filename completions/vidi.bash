@@ -48,6 +48,7 @@ _vidi_values() {
     crawl:--site-budget) echo "ANY" ;;
     crawl:--max-sites) echo "ANY" ;;
     crawl:--max-address-sites) echo "ANY" ;;
+    crawl:--order) echo "breadth depth best sitemap" ;;
     crawl:--include) echo "ANY" ;;
     crawl:--exclude) echo "ANY" ;;
     crawl:--depth) echo "ANY" ;;
@@ -164,14 +165,15 @@ _vidi_options() {
         echo "--hashes --json -z --null -h --help"
         ;;
     crawl)
-        echo "-s --state --contact --seeds --scope --include --exclude --depth --max-pages --max-time
-            --max-bytes --resources --pages-only --check --internal --fragments --accept --junit --json
-            --jsonl -o --output --to --from --rewrite --watch --revisit --continuous --budget --rebuild-seen
-            --no-store --no-sitemaps --agent --user-agent --ignore-robots --delay --per-host --retries
-            --header --ca-file --cookies --proxy --allow-net --resolve --connections --threads
-            --connect-timeout --silence-timeout --total-timeout --max-host-pages --max-queries --max-url
-            --max-repeat --max-redirects --max-body --max-unpacked --kind --param --capacity --lost --error
-            --memory --canon --tracking --progress -q --quiet --color -h --help"
+        echo "-s --state --contact --seeds --scope --site-budget --max-sites --max-address-sites --order
+            --include --exclude --depth --max-pages --max-time --max-bytes --resources --check --internal
+            --fragments --accept --junit --json --jsonl -o --output --to --from --rewrite --revisit
+            --continuous --budget --rebuild-seen --no-store --no-sitemaps --agent --user-agent
+            --ignore-robots --delay --per-host --retries --header --ca-file --cookies --proxy --allow-net
+            --resolve --connections --threads --connect-timeout --silence-timeout --total-timeout
+            --max-host-pages --max-queries --max-url --max-repeat --max-redirects --max-body --max-unpacked
+            --kind --param --capacity --lost --error --memory --canon --tracking --progress -q --quiet
+            --color -h --help"
         ;;
     canon)
         echo "--canon --tracking --base --rules --explain --json --invalid --stats -h --help"

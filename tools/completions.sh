@@ -50,6 +50,7 @@ words() {
     case $2 in
     state | like | plots) echo FOLDER ;;
     tracking | output | corpus | streams | graph | seeds | jsonl | ca-file) echo FILE ;;
+    order) echo "breadth depth best sitemap" ;;
     scope) echo "host site prefix any" ;;
     allow-net) echo "private loopback" ;;
     kind) echo "$kinds" ;;

@@ -302,6 +302,8 @@ static int open_all(crawl *crawl, char *why)
 
     if (error == VIDI_OK)
         error = open_scope(crawl, why);
+    if (error == VIDI_OK && crawl->options.order == CRAWL_BEST && !(crawl->link_counts = link_counts_open()))
+        error = VIDI_EMEMORY;
     if (error == VIDI_OK)
         error = resume_open(crawl, why);
     return error ? error : open_fetcher(crawl, why);
@@ -353,6 +355,7 @@ void crawl_close(crawl *crawl)
     message_queue_destroy(&crawl->to_storage);
     message_queue_destroy(&crawl->to_fetcher);
     pthread_mutex_destroy(&crawl->about);
+    link_counts_close(crawl->link_counts);
     free(crawl->agent);
     free(crawl);
 }

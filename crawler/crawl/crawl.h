@@ -33,6 +33,14 @@ typedef struct crawl_outcome {
     db_outcome row;
 } crawl_outcome;
 
+/* Which URL of a host goes first. */
+typedef enum crawl_order {
+    CRAWL_BREADTH, /* the one that was found first */
+    CRAWL_DEPTH,   /* the one that was found last */
+    CRAWL_BEST,    /* the one that most links lead to */
+    CRAWL_SITEMAP  /* one of a sitemap */
+} crawl_order;
+
 typedef struct crawl_options {
     const char *folder; /* the state; made if it is missing */
     const vidi_str *seeds;
@@ -65,6 +73,7 @@ typedef struct crawl_options {
     uint32_t max_hops;              /* redirects in a row; 0: 20 */
     uint64_t max_body;              /* bytes as sent; 0: 16 MiB */
     uint64_t max_unpacked;          /* bytes; 0: 64 MiB */
+    crawl_order order;
     bool resources, check;
     bool requisites; /* with `resources`: also from other hosts, if a page in scope loads them */
     bool fragments;  /* with `check`: find fragments that lead nowhere */

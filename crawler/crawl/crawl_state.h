@@ -22,6 +22,7 @@
 #include "crawler/base/bytes.h"
 #include "crawler/base/url_keys.h"
 #include "crawler/crawl/crawl.h"
+#include "crawler/crawl/link_counts.h"
 #include "crawler/crawl/message_queue.h"
 #include "crawler/crawl/jsonl_output.h"
 #include "crawler/crawl/consistency.h"
@@ -101,7 +102,7 @@ typedef struct url_block {
     message message;
     uint64_t host, number;
     uint32_t level;
-    size_t count, at; /* `at`: the fetcher's place in it */
+    size_t count, at; /* `at`: how many the fetcher has taken out of it */
     frontier_url *urls;
     known_page **known; /* one for each URL, each may be NULL; NULL: none is known */
     bytes text;
@@ -191,6 +192,7 @@ struct crawl {
     uint64_t found_until;  /* the last row when the crawl was opened: older blocks may have finished URLs */
 
     cookie_jar *jar; /* with `cookies`; the fetcher's */
+    link_counts *link_counts; /* with CRAWL_BEST: parsers add, the fetcher asks; else NULL */
 
     /* The threads. */
     downloader *downloader;

@@ -34,6 +34,18 @@ message *messages_remove(messages *from)
     return one;
 }
 
+void messages_remove_one(messages *from, const message *one)
+{
+    message **here = &from->first, *before = NULL;
+
+    for (; *here != one; here = &(*here)->next)
+        before = *here;
+    *here = one->next;
+    if (from->last == one)
+        from->last = before;
+    from->count--;
+}
+
 void messages_join(messages *to, messages *from)
 {
     if (!from->first)

@@ -26,7 +26,8 @@ typedef struct messages {
 } messages;
 
 void messages_add(messages *to, message *one);
-message *messages_remove(messages *from); /* the first; NULL: none */
+message *messages_remove(messages *from);                     /* the first; NULL: none */
+void messages_remove_one(messages *from, const message *one); /* which is in it */
 void messages_join(messages *to, messages *from);
 
 typedef struct message_queue {

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "crawler/crawl/crawl_state.h"
 
@@ -31,6 +32,20 @@ static void warn_of_seed(const crawl *crawl, const fetch_job *page)
     if (page->url.kind == FRONTIER_SEED && h->redirect.ptr && h->link_count == 0 && h->skipped[HARVEST_SCOPE] > 0)
         crawl_warn(crawl, "%s redirects to %.*s, which is out of scope: name that as a seed, or use --scope site",
                    page->text, (int)h->redirect.len, h->redirect.ptr);
+}
+
+/* Links to the page itself and redirects are no recommendation. If there is no memory for a key, it is not counted. */
+static void count_links(const crawl *crawl, const fetch_job *page)
+{
+    const harvest *h = &page->harvest;
+    uint64_t key;
+
+    for (size_t i = 0; i < h->link_count; i++) {
+        vidi_str url = h->links[i].url;
+        bool itself = url.len == page->url.url.len && memcmp(url.ptr, page->url.url.ptr, url.len) == 0;
+        if (!itself && !h->links[i].is_redirect && url_keys_make(crawl->keys, &url, 1, &key) == VIDI_OK)
+            link_counts_add(crawl->link_counts, key);
+    }
 }
 
 /* ---- pages that have not changed ---- */
@@ -150,6 +165,8 @@ static bool read_one(parser *self, fetch_job *page)
         return false;
     }
     warn_of_seed(crawl, page);
+    if (crawl->link_counts)
+        count_links(crawl, page);
     fetch_response_free(page->response);
     page->response = NULL;
     size_t weight = weight_of(page);

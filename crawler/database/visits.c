@@ -76,7 +76,8 @@ int db_close_queue(crawl_db *db, int64_t date)
     int error = execute(db, "INSERT OR REPLACE INTO newest SELECT iif(u.page, u.page, u.id), u.id,"
                             " ifnull(n.settled, 0), ifnull(n.good, 0) FROM urls u"
                             " LEFT JOIN newest n ON n.page = iif(u.page, u.page, u.id)"
-                            " WHERE u.id NOT IN (SELECT id FROM outcomes); DELETE FROM queue");
+                            " WHERE u.id NOT IN (SELECT id FROM outcomes); DELETE FROM queue;"
+                            "UPDATE sites SET given = 0, waiting = 0");
 
     if (!error)
         error = DB_CHANGE(db, DB_CLOSE_QUEUE, SQL_NUMBER(date));

@@ -43,6 +43,9 @@ static const char *const texts[FRONTIER_STATEMENTS] = {
     [FRONTIER_PUT] = "INSERT INTO queue (segment, level, host, block, count, urls) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     [FRONTIER_AHEAD] = ("SELECT host, block, count, urls FROM queue"
                         " WHERE segment = ?1 AND level = ?2 AND (host, block) >= (?3, ?4) ORDER BY host, block"),
+    [FRONTIER_NEWEST] = ("SELECT block, count, urls FROM queue"
+                         " WHERE segment = ?1 AND level = ?2 AND host = ?3 AND block < ?4 ORDER BY block DESC"),
+    [FRONTIER_KIND] = "SELECT kind FROM urls WHERE id = ?1",
     [FRONTIER_QUEUED] = "SELECT block, count, urls FROM queue",
     [FRONTIER_LEVEL] = "SELECT level FROM queue WHERE segment = ?1 AND level >= ?2 ORDER BY level",
     [FRONTIER_DROP] = ("DELETE FROM queue"
@@ -232,6 +235,20 @@ uint64_t frontier_last(const frontier *frontier)
 uint64_t frontier_unsorted(const frontier *frontier)
 {
     return frontier->last - frontier_sorted(frontier);
+}
+
+int frontier_is_listed(frontier *frontier, const frontier_url *url, bool *listed)
+{
+    int error = url->referrer ? frontier_ready(frontier, FRONTIER_KIND) : VIDI_OK;
+    *listed = false;
+    if (error || !url->referrer)
+        return error;
+    sqlite3_stmt *ask = frontier->statements[FRONTIER_KIND];
+    sql_bind(ask, SQL_VALUES(SQL_NUMBER(url->referrer)));
+    int result = sqlite3_step(ask);
+    *listed = result == SQLITE_ROW && sql_number(ask, 0) == FRONTIER_SITEMAP;
+    sqlite3_reset(ask);
+    return sql_code(result) ? frontier_fail(frontier, sql_code(result)) : VIDI_OK;
 }
 
 int frontier_text(frontier *frontier, uint64_t id, bytes *to)

@@ -49,6 +49,7 @@ typedef struct frontier_url {
     uint32_t depth; /* links from a seed */
     uint32_t hops;  /* redirects that led here */
     frontier_kind kind;
+    bool is_listed;    /* not kept: a sitemap lists it (frontier_is_listed) */
     uint64_t referrer; /* id of the page that it was found on; 0: none */
     uint64_t page;     /* for frontier_add: the first row of this page, from an earlier visit; 0: this is the first */
 } frontier_url;
@@ -115,6 +116,14 @@ int frontier_flush(frontier *frontier);
 
 /* The ids of all URLs in blocks. Not 0 ends the walk and is returned. VIDI_EDAMAGED: a block cannot be read. */
 int frontier_queued(frontier *frontier, int (*visit)(void *context, uint64_t id), void *context);
+
+/*
+ * As frontier_take, but the last block whose number is less than `before`. A statement is run each time.
+ */
+int frontier_take_newest(frontier *frontier, uint32_t level, uint64_t host, uint64_t before, frontier_block *block);
+
+/* True in *listed if the URL was found in a sitemap. */
+int frontier_is_listed(frontier *frontier, const frontier_url *url, bool *listed);
 
 /* One URL by its id, for referrers: appends its text. VIDI_EABSENT: there is none. */
 int frontier_text(frontier *frontier, uint64_t id, bytes *to);

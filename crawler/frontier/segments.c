@@ -202,6 +202,40 @@ int frontier_take(frontier *frontier, uint32_t level, uint64_t host, uint64_t af
     return error ? error : VIDI_EABSENT;
 }
 
+/* Reads the last block of a segment below the number. VIDI_EABSENT: there is none. */
+static int read_newest(frontier *frontier, segment *on, uint32_t level, uint64_t host, uint64_t before,
+                       frontier_block *block)
+{
+    sqlite3_stmt *ask = frontier->statements[FRONTIER_NEWEST];
+    int error = segment_flush(frontier, on); /* dropped blocks are still in the table */
+    if (error)
+        return error;
+    sql_bind(ask, SQL_VALUES(SQL_NUMBER(on->first), SQL_NUMBER(level), SQL_NUMBER(host), SQL_NUMBER(before)));
+    int result = sqlite3_step(ask);
+    block->host = host;
+    block->level = level;
+    if (result == SQLITE_ROW) {
+        block->number = sql_number(ask, 0);
+        error = block_read(block, sql_blob(ask, 2), sql_number(ask, 1));
+    }
+    sqlite3_reset(ask);
+    if (error == VIDI_EDAMAGED)
+        snprintf(frontier->error, sizeof frontier->error, "a block of URLs is damaged");
+    else if (error || sql_code(result))
+        frontier_fail(frontier, error = error ? error : sql_code(result));
+    return !error && result == SQLITE_DONE ? VIDI_EABSENT : error;
+}
+
+int frontier_take_newest(frontier *frontier, uint32_t level, uint64_t host, uint64_t before, frontier_block *block)
+{
+    int error = frontier_ready(frontier, FRONTIER_NEWEST), found = VIDI_EABSENT;
+    for (size_t i = frontier->segment_count; !error && i-- > 0 && found == VIDI_EABSENT;)
+        found = frontier->segments[i].first < before
+                    ? read_newest(frontier, &frontier->segments[i], level, host, before, block)
+                    : VIDI_EABSENT;
+    return error ? error : found;
+}
+
 static int append_all(bytes *to, const frontier_url *urls, size_t count)
 {
     int error = VIDI_OK;

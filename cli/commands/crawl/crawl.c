@@ -42,6 +42,11 @@ static const cli_option options_table[] = {
      "An address with more sites is taken for a farm of generated pages: those that come first get the least budget, "
      "and all further ones are left out.",
      INT64_MAX},
+    {"order", 0, CLI_TEXT, FIELD(order), "HOW", "Which pages of a host first: breadth, depth, best, sitemap [breadth]",
+     "'breadth' takes the oldest links first, 'depth' the newest, 'best' those that most other pages link to, as far "
+     "as "
+     "has been seen, and 'sitemap' those in sitemaps.",
+     0},
     {"include", 0, CLI_TEXTS, FIELD(include), "GLOB", "Follow only links that match; may be repeated",
      "'*' matches any characters and '?' exactly one. A pattern that begins with '/' is compared with path and "
      "query, any other pattern with the whole URL. Seeds need not match.",

@@ -54,6 +54,17 @@ static int read_scope(crawl_options *into, const char *word)
     return status;
 }
 
+static int read_order(crawl_options *into, const char *word)
+{
+    static const char *const words[] = {
+        [CRAWL_BREADTH] = "breadth", [CRAWL_DEPTH] = "depth", [CRAWL_BEST] = "best", [CRAWL_SITEMAP] = "sitemap", NULL};
+    uint32_t place;
+    int status = cli_option_choose("order", word, words, &place);
+
+    into->order = (crawl_order)place;
+    return status;
+}
+
 /* "10..10000", or one number. */
 static int read_budget(crawl_options *into, const cli_crawl_options *options)
 {
@@ -340,6 +351,7 @@ int cli_crawl_request_make(cli_crawl_request *request, cli_crawl_options *option
 
     if (cli_crawl_recall(request, options, words) != CLI_OK || check(options) != CLI_OK ||
         read_scope(into, options->scope) != CLI_OK || read_budget(into, options) != CLI_OK ||
+        read_order(into, options->order) != CLI_OK ||
         read_times(into, options) != CLI_OK ||
         cli_crawl_seeds_read(&request->seeds, words, options->seed_files) != CLI_OK ||
         cli_crawl_network_read(&request->network, options) != CLI_OK || cli_crawl_remember(request, options) != CLI_OK)

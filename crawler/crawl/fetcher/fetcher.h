@@ -6,6 +6,7 @@
  *   responses.c         what an answer, or its absence, means for the URL and for the host
  *   host_robots.c    robots.txt of a host
  *   limits.c          when no request may be started
+ *   url_order.c       which URL of a host goes first
  */
 #ifndef VIDI_CRAWLER_CRAWL_FETCHER_FETCHER_H
 #define VIDI_CRAWLER_CRAWL_FETCHER_FETCHER_H
@@ -15,6 +16,13 @@
 #include "crawler/crawl/crawl_state.h"
 #include "crawler/politeness/politeness.h"
 #include "crawler/robots/robots.h"
+
+/* A URL of a block that was not taken yet, and its place in the order: the highest goes first. */
+typedef struct ranked_url {
+    uint64_t rank;
+    url_block *block;
+    size_t at;
+} ranked_url;
 
 typedef struct host {
     uint64_t id;
@@ -42,11 +50,14 @@ typedef struct host {
     /* URLs */
     messages url_blocks;
     uint64_t unstarted; /* URLs in loads */
-    messages retries;   /* fetch jobs that are tried again when they are due */
-    messages direct;    /* requests for a robots.txt, this host's or another's */
-    uint64_t ahead;     /* URLs to have in store; with fewer, the storage thread is asked for more */
-    bool asked;         /* the storage thread was asked for more, and has not answered */
-    bool ran_dry;       /* the last URL was taken while the storage thread had not answered */
+    ranked_url *ranked; /* `unstarted` of them; not in the order of age */
+    size_t ranked_room;
+    uint64_t taken;   /* since their ranks were computed */
+    messages retries; /* fetch jobs that are tried again when they are due */
+    messages direct;  /* requests for a robots.txt, this host's or another's */
+    uint64_t ahead;   /* URLs to have in store; with fewer, the storage thread is asked for more */
+    bool asked;       /* the storage thread was asked for more, and has not answered */
+    bool ran_dry;     /* the last URL was taken while the storage thread had not answered */
 
     /* robots.txt */
     robots *rules; /* NULL: everything is allowed, if robots_ready */
@@ -151,6 +162,15 @@ void host_robots_from(fetcher *fetcher, host *host, const host_info *known);
 void host_robots_arrived(fetcher *fetcher, fetch_job *asked, const fetch_response *response);
 /* Asks for robots.txt, unless it is being asked for already. */
 void host_robots_ask(fetcher *fetcher, host *host);
+
+/* ---- url_order.c ---- */
+
+/* URLs of the host to have in memory. */
+uint64_t order_ahead(const fetcher *fetcher, const host *host);
+/* A block has come, whose URLs are not in `unstarted` yet. False: no memory. */
+bool order_add(fetcher *fetcher, host *host, url_block *block);
+/* Chooses the next URL of the host, which has some: its block, and its place there. The caller counts it. */
+size_t order_take(fetcher *fetcher, host *host, url_block **block);
 
 /* ---- limits.c ---- */
 

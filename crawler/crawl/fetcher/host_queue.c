@@ -68,6 +68,7 @@ static int add_to_list(fetcher *fetcher, host *host)
 static void free_parts(host *host)
 {
     messages_free(&host->url_blocks);
+    free(host->ranked);
     messages_free(&host->retries);
     messages_free(&host->direct);
     robots_free(host->rules);
@@ -161,11 +162,13 @@ static void send_request(fetcher *fetcher, message_kind kind, uint64_t host, uin
 
 static void ask_for_more(fetcher *fetcher, host *host)
 {
-    if (!host->in_host_table || host->asked || host->unstarted >= host->ahead || host->parked)
+    uint64_t ahead = order_ahead(fetcher, host);
+
+    if (!host->in_host_table || host->asked || host->unstarted >= ahead || host->parked)
         return;
     host->asked = true;
     host->ran_dry = host->unstarted == 0;
-    send_request(fetcher, MESSAGE_WANT_URLS, host->id, 2 * host->ahead - host->unstarted);
+    send_request(fetcher, MESSAGE_WANT_URLS, host->id, 2 * ahead - host->unstarted);
 }
 
 /* True if --max-host-pages is reached, counting requests that are running. A continuous crawl has no such limit. */
@@ -244,24 +247,27 @@ static fetch_job *due_retry(fetcher *fetcher, host *host)
 /* The next URL of the blocks, as a fetch job. NULL: there is none, or no memory. */
 static fetch_job *next_of_blocks(fetcher *fetcher, host *host)
 {
-    url_block *first = (url_block *)host->url_blocks.first;
+    url_block *block;
 
-    if (!first)
+    if (host->unstarted == 0)
         return NULL;
-    fetch_job *made = fetch_job_make(&first->urls[first->at], first->number, first->level);
+    size_t at = order_take(fetcher, host, &block);
+    fetch_job *made = fetch_job_make(&block->urls[at], block->number, block->level);
     if (!made) {
         crawl_no_memory(fetcher->crawl);
         return NULL;
     }
     made->host = host;
-    if (first->known) {
-        made->known = first->known[first->at];
-        first->known[first->at] = NULL;
+    if (block->known) {
+        made->known = block->known[at];
+        block->known[at] = NULL;
     }
-    first->at++;
+    block->at++;
     host->unstarted--;
-    if (first->at == first->count)
-        message_free(messages_remove(&host->url_blocks));
+    if (block->at == block->count) {
+        messages_remove_one(&host->url_blocks, &block->message);
+        message_free(&block->message);
+    }
     host->ran_dry = host->ran_dry || (host->asked && host->unstarted == 0);
     return made;
 }
@@ -529,6 +535,11 @@ void host_take_block(fetcher *fetcher, url_block *urls)
     if (host->ran_dry && host->ahead < AHEAD_MOST)
         host->ahead *= 2;
     host->asked = host->ran_dry = false;
+    if (!order_add(fetcher, host, urls)) {
+        crawl_no_memory(fetcher->crawl);
+        message_free(&urls->message);
+        return;
+    }
     host->unstarted += urls->count;
     messages_add(&host->url_blocks, &urls->message);
     host_refresh(fetcher, host);

@@ -280,6 +280,8 @@ static int hand_out(storage *storage, host_entry *host, frontier_block *block)
         return batch_drop_block(storage, block->host, block->level, block->number);
     url_block *made = url_block_make(block);
     error = made ? add_known(storage, made) : VIDI_EMEMORY;
+    for (size_t i = 0; error == VIDI_OK && storage->crawl->options.order == CRAWL_SITEMAP && i < made->count; i++)
+        error = frontier_is_listed(frontier_of(storage), &made->urls[i], &made->urls[i].is_listed);
     if (error == VIDI_OK)
         error = block_note(host, block, block->count);
     if (error) {
@@ -301,11 +303,22 @@ static bool has_block(const host_entry *host, const frontier_block *block)
     return false;
 }
 
+/* The next block of a host, in the order of the crawl: `after` is the number of the one before. */
+static int take_block(storage *storage, const host_entry *host, uint64_t after)
+{
+    if (storage->crawl->options.order != CRAWL_DEPTH)
+        return frontier_take(frontier_of(storage), storage->level, host->id, after, &storage->block);
+    return frontier_take_newest(frontier_of(storage), storage->level, host->id, after ? after : INT64_MAX,
+                                &storage->block);
+}
+
 /* Gives a host the URLs that it wants, as far as there are any on this level. */
 static int serve(storage *storage, host_entry *host)
 {
+    if (storage->crawl->options.order == CRAWL_DEPTH)
+        host->after = 0; /* from the newest block again */
     while (host->wanted > 0) {
-        int error = frontier_take(frontier_of(storage), storage->level, host->id, host->after, &storage->block);
+        int error = take_block(storage, host, host->after);
         if (error == VIDI_EABSENT)
             return VIDI_OK;
         if (error == VIDI_OK) {

