@@ -22,11 +22,12 @@ fi
 tmp=$(mktemp -d -p "$(cd "${4:-$build}" && pwd)" bench-crawl.XXXXXX)
 manual=/usr/share/doc/postgresql-doc-15/html
 server=
+first_host=127.0.0.1
 trap 'stop_server; rm -rf "$tmp"' EXIT
 cd "$tmp"
 bad=0
 
-start_server() { # --pages N or --folder DIR
+start_server() { # --pages N, --folder DIR or --web N
     mkfifo in
     "$build/bench/vidi-site-server" "$@" < in > port &
     server=$!
@@ -35,7 +36,7 @@ start_server() { # --pages N or --folder DIR
         kill -0 "$server"
         sleep 0.05
     done
-    url=http://127.0.0.1:$(cat port)/
+    url=http://$first_host:$(cat port)/
 }
 stop_server() { # it ends when its input does
     [ -n "$server" ] || return 0
@@ -136,6 +137,7 @@ table() { # rates and shares of a site
 ours_for() {
     case $1 in
     *warc* | *revisit* | 'vidi crawl') echo 'vidi crawl' ;;
+    *any) echo "$1" ;;
     *) echo 'vidi crawl --no-store' ;;
     esac
 }
@@ -188,5 +190,10 @@ if [ -d "$manual" ]; then
 else
     echo "the manual of PostgreSQL is left out: package postgresql-doc-15 is not installed" >&2
 fi
+# Many hosts at one address: no peer has budgets for sites, or takes an address for all names.
+hosts=$((pages / 10)) first_host=s0.test
+names=() commands=()
+add 'vidi crawl --scope any' "$vidi --no-store --scope any --resolve *=127.0.0.1 --max-address-sites 1e9"
+measure "a web of $hosts hosts" "$((hosts * 10))" "$((hosts * 10 * 450))" --web "$hosts"
 "$here/../add_rows.sh" "$build/bench.json" crawl < rows.json
 exit "$bad"

@@ -3,6 +3,7 @@
  *
  *   vidi-site-server --pages N       N small pages of a made-up site, all of them reachable from "/"
  *   vidi-site-server --folder DIR    the files below DIR; "/" is index.html
+ *   vidi-site-server --web N         N hosts with ten small pages each, "s0.test" and so on; all reachable from the first
  *
  * Listens on a free port of 127.0.0.1, prints the port, and ends when its standard input does. Requests are counted:
  * "GET /.count" answers "PAGES PAGE_REQUESTS OTHERS" and begins counting anew, where PAGES is how many different HTML
@@ -22,7 +23,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { REQUEST_ROOM = 8192, EVENTS = 256, PAGE_LINKS = 12 };
+enum { REQUEST_ROOM = 8192, EVENTS = 256, PAGE_LINKS = 12, HOST_PAGES = 10, HOST_LINKS = 6 };
 
 /* ---- responses ---- */
 
@@ -38,6 +39,7 @@ typedef struct site {
     size_t count, room;
     response missing, counted;
     uint64_t pages, page_requests, others;
+    bool by_host; /* paths begin with the host: "s1.test/p/2.html" */
 } site;
 
 static void die(const char *what)
@@ -128,6 +130,29 @@ static void make_page(site *to, uint64_t page, uint64_t pages)
     add(to, make_response(page_path(path, sizeof path, page), "200 OK", "text/html", body, n));
 }
 
+/* ---- a made-up web ---- */
+
+/* Page k of a host links to the two below it on the same host; its front page also to two hosts below, each to others. */
+static void make_web_page(site *to, uint64_t host, uint64_t page, uint64_t hosts, int port)
+{
+    char path[64], name[96], body[2048];
+    size_t n = (size_t)snprintf(body, sizeof body, "<!DOCTYPE html>\n<title>Page %llu of %llu</title>\n<ul>\n",
+                                (unsigned long long)page, (unsigned long long)host);
+    for (uint64_t child = 2 * page + 1; child <= 2 * page + 2 && child < HOST_PAGES; child++)
+        n += (size_t)snprintf(body + n, sizeof body - n, "<li><a href=\"%s\">Page</a></li>\n",
+                              page_path(path, sizeof path, child));
+    for (uint64_t k = 0; k < HOST_LINKS; k++) {
+        uint64_t target = 2 * host + 1 + k;
+        if (page > 0 || k > 1 || target >= hosts)
+            target = mix((host * HOST_PAGES + page) * HOST_LINKS + k + 1) % hosts;
+        n += (size_t)snprintf(body + n, sizeof body - n, "<li><a href=\"http://s%llu.test:%d/\">Site</a></li>\n",
+                              (unsigned long long)target, port);
+    }
+    n += (size_t)snprintf(body + n, sizeof body - n, "</ul>\n");
+    snprintf(name, sizeof name, "s%llu.test%s", (unsigned long long)host, page_path(path, sizeof path, page));
+    add(to, make_response(name, "200 OK", "text/html", body, n));
+}
+
 /* ---- a folder ---- */
 
 static site *filled; /* by add_file, which nftw calls */
@@ -188,9 +213,14 @@ static response *count_all(site *site)
     return &site->counted;
 }
 
-static response *find(site *site, char *path)
+static response *find(site *site, char *path, const char *host)
 {
+    char whole[512];
     path[strcspn(path, "?#")] = 0;
+    if (site->by_host && strcmp(path, "/.count") != 0) {
+        snprintf(whole, sizeof whole, "%.*s%.400s", (int)strcspn(host, ":\r"), host, path);
+        path = whole;
+    }
     if (strcmp(path, "/.count") == 0)
         return count_all(site);
     response *found = bsearch(&(response){.path = path}, site->responses, site->count, sizeof *found, compare);
@@ -217,7 +247,8 @@ static bool answer(site *site, connection *to)
     if (!path_end)
         return false;
     *path_end = 0;
-    const response *found = find(site, path + 1);
+    const char *field = memmem(path_end + 1, (size_t)(end - path_end - 1), "\nHost: ", 7);
+    const response *found = find(site, path + 1, field ? field + 7 : "");
     to->sending = has_it ? unchanged : found->bytes;
     to->left = has_it ? strlen(unchanged) : head ? found->head : found->len;
     size_t used = (size_t)(end + 4 - to->request);
@@ -276,7 +307,7 @@ static void accept_all(int poll, int listener)
     }
 }
 
-static int listen_somewhere(void)
+static int listen_somewhere(int *port)
 {
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -284,15 +315,14 @@ static int listen_somewhere(void)
     if (listener < 0 || bind(listener, (struct sockaddr *)&address, len) || listen(listener, 1024) ||
         getsockname(listener, (struct sockaddr *)&address, &len))
         die("listen");
-    printf("%d\n", ntohs(address.sin_port));
-    fflush(stdout);
+    *port = ntohs(address.sin_port);
     return listener;
 }
 
-static void run(site *site)
+static void run(site *site, int listener)
 {
     static char input, listening;
-    int poll = epoll_create1(EPOLL_CLOEXEC), listener = listen_somewhere();
+    int poll = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event events[EVENTS];
 
     watch(poll, listener, &listening, EPOLLIN);
@@ -316,22 +346,30 @@ static void run(site *site)
 int main(int argc, char **argv)
 {
     static site made;
+    int port, listener = listen_somewhere(&port);
 
     if (argc == 3 && strcmp(argv[1], "--pages") == 0) {
         uint64_t pages = strtoull(argv[2], NULL, 10);
         for (uint64_t page = 0; page < pages; page++)
             make_page(&made, page, pages);
+    } else if (argc == 3 && strcmp(argv[1], "--web") == 0) {
+        uint64_t hosts = strtoull(argv[2], NULL, 10);
+        made.by_host = true;
+        for (uint64_t page = 0; page < hosts * HOST_PAGES; page++)
+            make_web_page(&made, page / HOST_PAGES, page % HOST_PAGES, hosts, port);
     } else if (argc == 3 && strcmp(argv[1], "--folder") == 0) {
         filled = &made;
         folder_len = strlen(argv[2]);
         if (nftw(argv[2], add_file, 16, FTW_PHYS))
             die(argv[2]);
     } else {
-        fprintf(stderr, "usage: vidi-site-server --pages N | --folder DIR\n");
+        fprintf(stderr, "usage: vidi-site-server --pages N | --folder DIR | --web N\n");
         return 2;
     }
     qsort(made.responses, made.count, sizeof *made.responses, compare);
     made.missing = make_response("", "404 Not Found", "text/plain", "missing\n", 8);
-    run(&made);
+    printf("%d\n", port);
+    fflush(stdout);
+    run(&made, listener);
     return 0;
 }

@@ -393,6 +393,7 @@ static void farms_are_cut_and_told(void **state)
     town.crawl.seeds[1] = (vidi_str){url, strlen(url)};
     town.crawl.options.seed_count = 2;
     town.crawl.options.max_address_sites = FARM_MOST;
+    town.crawl.options.max_pages = 5000; /* a farm that is not cut would have no end */
     town.crawl.options.site_least = FARM_BUDGET;
     town.crawl.options.site_most = 1000;
     crawling_must(&town.crawl, CRAWL_LIMIT);
@@ -405,6 +406,7 @@ static void farms_are_cut_and_told(void **state)
     print_message("# %llu sites of the farm come first, %llu are cut; %llu pages fetched, %llu left out, %llu wait\n",
                   (unsigned long long)first, (unsigned long long)cut, (unsigned long long)fetched,
                   (unsigned long long)left_out, (unsigned long long)others);
+    check(strcmp(town.crawl.why, "--site-budget") == 0, "it ends at %s", town.crawl.why);
     check(first == FARM_MOST, "%llu sites came first", (unsigned long long)first);
     check(cut > 0 && left_out >= cut, "%llu sites are cut, and %llu URLs left out", (unsigned long long)cut,
           (unsigned long long)left_out);
