@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/fnv.h"
 #include "crawler/archive/warc_reader.h"
 #include "text.h"
 
@@ -26,6 +27,7 @@ typedef struct check {
     checker_report *report;
     stored *responses;
     size_t count, room;
+    int64_t first[CHECKER_VISITS]; /* rows of the visits */
     checker_visit *visit;
     void *context;
 } check;
@@ -43,9 +45,9 @@ static void fault(check *self, uint64_t *counter, const char *format, ...)
 
 uint64_t checker_faults(const checker_report *report)
 {
-    return report->repeated + report->unanswered + report->answered_twice + report->strays + report->miscounts +
-           report->bad_records + report->bad_digests + report->misplaced + report->unclaimed + report->bad_lines +
-           report->repeated_lines + report->missing_lines;
+    return report->repeated + report->unanswered + report->answered_twice + report->strays + report->misattributed +
+           report->miscounts + report->bad_records + report->bad_digests + report->misplaced + report->unclaimed +
+           report->bad_lines + report->repeated_lines + report->missing_lines;
 }
 
 /* ---- the archive ---- */
@@ -243,6 +245,41 @@ static void check_place(check *self, const checker_row *row)
         found->claimed = true;
 }
 
+/* ---- visits ---- */
+
+/* The first rows of all visits; a row belongs to the last visit that begins with it or before it. */
+static void read_visits(check *self, sqlite3 *db)
+{
+    sqlite3_stmt *rows = ask(self, db, "SELECT visit, first FROM epochs ORDER BY visit");
+    while (rows && sqlite3_step(rows) == SQLITE_ROW && self->report->visits < CHECKER_VISITS) {
+        self->first[self->report->visits++] = sqlite3_column_int64(rows, 1);
+        if (sqlite3_column_int64(rows, 0) != (int64_t)self->report->visits)
+            fault(self, &self->report->misattributed, "visit %llu has another number",
+                  (unsigned long long)self->report->visits);
+    }
+    sqlite3_finalize(rows);
+}
+
+static int64_t visit_of(const check *self, int64_t id)
+{
+    int64_t visit = (int64_t)self->report->visits;
+    while (visit > 1 && self->first[visit - 1] > id)
+        visit--;
+    return visit;
+}
+
+/* Adds what a row says, in all its columns, to the history of its visit. */
+static void add_to_history(check *self, sqlite3_stmt *row, int64_t visit)
+{
+    if (visit < 1 || visit > CHECKER_VISITS)
+        return;
+    uint64_t *history = &self->report->histories[visit - 1];
+    for (int i = 0; i < sqlite3_column_count(row); i++) {
+        const char *value = (const char *)sqlite3_column_text(row, i);
+        *history = fnv_bytes(*history, value ? value : "", (size_t)sqlite3_column_bytes(row, i) + (value != NULL));
+    }
+}
+
 static const char *text_of(sqlite3_stmt *statement, int column)
 {
     return (const char *)sqlite3_column_text(statement, column);
@@ -265,7 +302,12 @@ static checker_row row_of(sqlite3_stmt *from)
                          .bytes = sqlite3_column_int64(from, 12),
                          .offset = sqlite3_column_int64(from, 13),
                          .length = sqlite3_column_int64(from, 14),
-                         .links = sqlite3_column_int64(from, 15)};
+                         .links = sqlite3_column_int64(from, 15),
+                         .page = sqlite3_column_int64(from, 16),
+                         .body = sqlite3_column_int64(from, 17),
+                         .compared = sqlite3_column_int64(from, 18),
+                         .change = text_of(from, 19),
+                         .visit = sqlite3_column_int64(from, 20)};
 }
 
 static void check_rows(check *self, sqlite3 *db)
@@ -274,8 +316,10 @@ static void check_rows(check *self, sqlite3 *db)
     int64_t last = 0;
     sqlite3_stmt *rows = ask(self, db,
                              "SELECT u.id, u.url, u.depth, u.hops, u.kind, u.referrer, o.id, o.status, o.reason, "
-                             "o.digest, o.redirect, o.file, o.bytes, o.offset, o.length, o.links "
-                             "FROM urls u LEFT JOIN outcomes o ON o.id = u.id ORDER BY u.id");
+                             "o.digest, o.redirect, o.file, o.bytes, o.offset, o.length, o.links, v.page, v.body, "
+                             "v.compared, v.change, v.visit, o.error, o.type, o.date, o.seconds, o.content "
+                             "FROM urls u LEFT JOIN outcomes o ON o.id = u.id LEFT JOIN visits v ON v.id = u.id "
+                             "ORDER BY u.id");
     while (rows && sqlite3_step(rows) == SQLITE_ROW) {
         checker_row row = row_of(rows);
         if (row.id == last) {
@@ -283,6 +327,10 @@ static void check_rows(check *self, sqlite3 *db)
             continue;
         }
         last = row.id;
+        row.is_old = row.visit < (int64_t)report->visits;
+        add_to_history(self, rows, row.visit);
+        if (row.visit != visit_of(self, row.id))
+            fault(self, &report->misattributed, "%s is in visit %lld", row.url, (long long)row.visit);
         if (row.outcomes == 0)
             fault(self, &report->unanswered, "%s has no outcome", row.url);
         if (row.file)
@@ -293,18 +341,24 @@ static void check_rows(check *self, sqlite3 *db)
     sqlite3_finalize(rows);
 }
 
-/* What the crawl has counted in passing, through all its crashes, and what the rows say. */
+/* What the crawl has counted in passing, through all its crashes, and what the rows say: of the newest visit. */
 static void check_counters(check *self, sqlite3 *db)
 {
+#define NEWEST "id >= (SELECT max(first) FROM epochs)"
     static const struct {
         const char *name, *counted, *rows;
     } list[] = {
-        {"urls", "SELECT value FROM meta WHERE name = 'urls'", "SELECT count(*) FROM urls"},
-        {"outcomes", "SELECT value FROM meta WHERE name = 'outcomes'", "SELECT count(*) FROM outcomes"},
-        {"pages", "SELECT value FROM meta WHERE name = 'pages'", "SELECT count(*) FROM outcomes WHERE status > 0"},
-        {"bytes", "SELECT value FROM meta WHERE name = 'bytes'", "SELECT sum(bytes) FROM outcomes"},
-        {"pages of hosts", "SELECT sum(pages) FROM hosts", "SELECT count(*) FROM outcomes WHERE status > 0"},
-        {"archived", "SELECT archived FROM totals", "SELECT count(*) FROM outcomes WHERE file IS NOT NULL"},
+        {"urls", "SELECT value FROM meta WHERE name = 'urls'", "SELECT count(*) FROM urls WHERE " NEWEST},
+        {"outcomes", "SELECT value FROM meta WHERE name = 'outcomes'", "SELECT count(*) FROM outcomes WHERE " NEWEST},
+        {"pages", "SELECT value FROM meta WHERE name = 'pages'",
+         "SELECT count(*) FROM outcomes WHERE status > 0 AND " NEWEST},
+        {"bytes", "SELECT value FROM meta WHERE name = 'bytes'", "SELECT sum(bytes) FROM outcomes WHERE " NEWEST},
+        {"pages of hosts", "SELECT sum(pages) FROM hosts",
+         "SELECT count(*) FROM outcomes WHERE status > 0 AND " NEWEST},
+        {"fetched", "SELECT fetched FROM totals", "SELECT count(*) FROM outcomes WHERE reason IS NULL AND " NEWEST},
+        {"failed", "SELECT failed FROM totals", "SELECT count(*) FROM outcomes WHERE reason IS NOT NULL AND " NEWEST},
+        {"bytes in all", "SELECT bytes FROM totals", "SELECT sum(bytes) FROM outcomes WHERE " NEWEST},
+        {"archived", "SELECT archived FROM totals", "SELECT count(*) FROM outcomes WHERE file IS NOT NULL AND " NEWEST},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         uint64_t counted = count_of(self, db, list[i].counted), rows = count_of(self, db, list[i].rows);
@@ -314,19 +368,48 @@ static void check_counters(check *self, sqlite3 *db)
     }
 }
 
+/* Rows that refer to other rows. */
+static void check_references(check *self, sqlite3 *db)
+{
+    static const struct {
+        const char *wrong, *count;
+    } list[] = {
+        {"URLs belong to two pages",
+         "SELECT count(*) FROM (SELECT url FROM visits GROUP BY url HAVING count(DISTINCT page) > 1)"},
+        {"pages are not older than their rows", "SELECT count(*) FROM visits WHERE page > id"},
+        {"rows are compared with another page, or with a row that is not older",
+         "SELECT count(*) FROM visits v LEFT JOIN visits o ON o.id = v.compared WHERE v.compared > 0 "
+         "AND (o.page IS NULL OR o.page <> v.page OR o.visit >= v.visit)"},
+        {"rows have their bodies where none is stored",
+         "SELECT count(*) FROM visits v LEFT JOIN visits o ON o.id = v.body WHERE v.body > 0 "
+         "AND (o.file IS NULL OR o.id >= v.id OR o.status <> 200)"},
+        {"rows of the view 'pages' are not the newest of their pages",
+         "SELECT count(*) FROM (SELECT id FROM pages EXCEPT SELECT max(id) FROM visits GROUP BY page)"},
+        {"pages are missing in the view 'pages'",
+         "SELECT count(*) FROM (SELECT max(id) FROM visits GROUP BY page EXCEPT SELECT id FROM pages)"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        uint64_t count = count_of(self, db, list[i].count);
+        if (count)
+            fault(self, &self->report->misattributed, "%llu %s", (unsigned long long)count, list[i].wrong);
+    }
+}
+
 static void check_database(check *self, sqlite3 *db)
 {
     checker_report *report = self->report;
     report->urls = count_of(self, db, "SELECT count(*) FROM urls");
     report->outcomes = count_of(self, db, "SELECT count(*) FROM outcomes");
+    read_visits(self, db);
     check_rows(self, db);
+    check_references(self, db);
     check_counters(self, db);
     uint64_t strays = count_of(self, db, "SELECT count(*) FROM outcomes WHERE id NOT IN (SELECT id FROM urls)");
-    uint64_t repeated = count_of(self, db, "SELECT count(*) - count(DISTINCT url) FROM urls");
+    uint64_t repeated = count_of(self, db, "SELECT count(*) - count(DISTINCT visit || ' ' || url) FROM visits");
     if (strays)
         fault(self, &report->strays, "%llu outcomes are of no URL", (unsigned long long)strays);
     if (repeated)
-        fault(self, &report->repeated, "%llu URLs have two rows", (unsigned long long)repeated);
+        fault(self, &report->repeated, "%llu URLs have two rows in a visit", (unsigned long long)repeated);
     for (size_t i = 0; i < self->count; i++) {
         if (!self->responses[i].claimed)
             fault(self, &report->unclaimed, "nobody claims %s in %s at %llu", self->responses[i].url,
@@ -374,32 +457,46 @@ static char **read_lines(check *self, const site_text *text, size_t *count)
     return urls;
 }
 
-static void check_lines(check *self, sqlite3 *db, const char *output)
+static char **read_rows(check *self, sqlite3 *db, size_t *count)
 {
-    site_text text = {0};
-    size_t count = 0, found = 0;
-    checker_report *report = self->report;
-    site_text_load(&text, output);
-    char **urls = read_lines(self, &text, &count);
-    for (size_t i = 1; i < count; i++) {
-        if (strcmp(urls[i - 1], urls[i]) == 0)
-            fault(self, &report->repeated_lines, "%s has two lines in the output", urls[i]);
-    }
+    char **urls = site_memory((self->report->urls + 1) * sizeof *urls);
     sqlite3_stmt *rows = ask(self, db, "SELECT url FROM urls WHERE id IN (SELECT id FROM outcomes)");
-    while (rows && sqlite3_step(rows) == SQLITE_ROW) {
-        const char *url = text_of(rows, 0);
-        bool is_there = count && bsearch(&url, urls, count, sizeof *urls, by_text);
-        found += is_there;
-        if (!is_there)
-            fault(self, &report->missing_lines, "%s has no line in the output", url);
-    }
+    while (rows && *count < self->report->urls && sqlite3_step(rows) == SQLITE_ROW)
+        urls[(*count)++] = site_copy(text_of(rows, 0));
     sqlite3_finalize(rows);
-    if (count - report->repeated_lines > found)
-        fault(self, &report->bad_lines, "%zu lines of the output have no outcome",
-              (size_t)(count - report->repeated_lines - found));
+    qsort(urls, *count, sizeof *urls, by_text);
+    return urls;
+}
+
+static void free_all(char **urls, size_t count)
+{
     for (size_t i = 0; i < count; i++)
         free(urls[i]);
     free(urls);
+}
+
+/* Each outcome has a line, and each line an outcome. */
+static void check_lines(check *self, sqlite3 *db, const char *output)
+{
+    site_text text = {0};
+    size_t lines = 0, rows = 0, line = 0, row = 0;
+    checker_report *report = self->report;
+    site_text_load(&text, output);
+    char **said = read_lines(self, &text, &lines), **known = read_rows(self, db, &rows);
+    while (line < lines || row < rows) {
+        int order = line == lines ? 1 : row == rows ? -1 : strcmp(said[line], known[row]);
+        bool again = order < 0 && line > 0 && strcmp(said[line], said[line - 1]) == 0;
+        if (order > 0)
+            fault(self, &report->missing_lines, "%s has no line in the output", known[row]);
+        else if (again)
+            fault(self, &report->repeated_lines, "%s has one line too many in the output", said[line]);
+        else if (order < 0)
+            fault(self, &report->bad_lines, "a line of the output is about %s, which has no outcome", said[line]);
+        line += order <= 0;
+        row += order >= 0;
+    }
+    free_all(said, lines);
+    free_all(known, rows);
     site_text_free(&text);
 }
 

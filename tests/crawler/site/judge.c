@@ -36,7 +36,8 @@ static bool is_stored_right(const judging *self, const site_page *page, const ch
 {
     bool is_cut = page->reason && strcmp(page->reason, "robots") != 0; /* what came of it may be stored */
     bool expected = !page->unstored && !page->reason && row->kind != OUTSIDE;
-    return !(self->flags & JUDGE_STORED) || is_cut || (row->file != NULL) == expected;
+    bool is_stored = row->file || (row->status == 304 && row->body > 0);
+    return !(self->flags & JUDGE_STORED) || is_cut || is_stored == expected;
 }
 
 static void judge_page(judging *self, const site_page *page, const checker_row *row)
@@ -52,6 +53,9 @@ static void judge_page(judging *self, const site_page *page, const checker_row *
              (long long)row->status, or_none(row->reason), page->status, or_none(page->reason));
     else if ((self->flags & JUDGE_DEPTHS) && row->depth != page->depth)
         note(result, &result->wrong, "%s is at depth %lld, not %u", row->url, (long long)row->depth, page->depth);
+    else if (page->change && strcmp(or_none(row->change), page->change) != 0)
+        note(result, &result->wrong, "%s is %s, not %s (status %lld)", row->url, or_none(row->change), page->change,
+             (long long)row->status);
     else if (!is_stored_right(self, page, row))
         note(result, &result->wrong, "%s %s in the archive", row->url, row->file ? "is" : "is not");
     else
@@ -62,6 +66,8 @@ static void judge_row(void *context, const checker_row *row)
 {
     judging *self = context;
     const site_page *page = site_find_url(self->web, row->url);
+    if (row->is_old)
+        return;
     if (page) {
         self->met[page->number] = true;
         judge_page(self, page, row);

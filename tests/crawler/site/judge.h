@@ -1,5 +1,5 @@
 /*
- * Compares what a crawl has done (checker.h) with the truth of its site (site.h, after site_walk).
+ * Compares what a crawl has done in its newest visit (checker.h) with the truth of its site (site.h, after site_walk).
  */
 #ifndef TESTS_CRAWLER_SITE_JUDGE_H
 #define TESTS_CRAWLER_SITE_JUDGE_H

@@ -113,6 +113,16 @@ static void log_free(site *site)
     site->log_count = 0;
 }
 
+uint64_t site_body_bytes(site *site)
+{
+    uint64_t sum = 0;
+    pthread_mutex_lock(&site->lock);
+    for (size_t i = 0; i < site->log_count; i++)
+        sum += site->log[i].body;
+    pthread_mutex_unlock(&site->lock);
+    return sum;
+}
+
 void site_forget(site *site)
 {
     bool serving = site->serving;
@@ -122,6 +132,67 @@ void site_forget(site *site)
         site->pages[i]->requests = 0;
     if (serving)
         site_serve(site);
+}
+
+/* ---- requests ---- */
+
+static char *cut_out(const char *from, size_t length)
+{
+    char *copy = site_memory(length + 1);
+    memcpy(copy, from, length);
+    return copy;
+}
+
+/* The value of a header field in a head that ends in a zero byte; copied. */
+static char *field_of(const char *head, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *line = strstr(head, "\r\n"); line; line = strstr(line, "\r\n")) {
+        line += 2;
+        if (strncasecmp(line, name, length) == 0 && line[length] == ':') {
+            const char *value = line + length + 1;
+            value += strspn(value, " ");
+            return cut_out(value, strcspn(value, "\r\n"));
+        }
+    }
+    return NULL;
+}
+
+/* ---- conditions ---- */
+
+/* The part of an ETag that counts for If-None-Match. */
+static const char *opaque(const char *etag)
+{
+    return strncmp(etag, "W/", 2) == 0 ? etag + 2 : etag;
+}
+
+static time_t time_of(const char *date)
+{
+    struct tm parts = {0};
+    return strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &parts) ? timegm(&parts) : 0;
+}
+
+/* Does the client have this answer already? If-Modified-Since does not count beside If-None-Match (RFC 9110, 13.1.3). */
+static bool client_has(const site_answer *answer, const char *head)
+{
+    char *tags = field_of(head, "If-None-Match"), *since = field_of(head, "If-Modified-Since");
+    bool has = tags    ? answer->etag && strstr(tags, opaque(answer->etag))
+               : since ? answer->modified && time_of(answer->modified) <= time_of(since)
+                       : false;
+    free(tags), free(since);
+    return has;
+}
+
+static void heed_conditions(site_answer *answer, const char *head)
+{
+    if (answer->status != 200 || answer->conditions == SITE_IGNORES || !client_has(answer, head))
+        return;
+    bool terse = answer->conditions == SITE_TERSE;
+    *answer = (site_answer){.status = 304,
+                            .body = "",
+                            .etag = terse ? NULL : answer->etag,
+                            .modified = terse ? NULL : answer->modified,
+                            .delay_ms = answer->delay_ms};
 }
 
 /* ---- answers ---- */
@@ -158,6 +229,10 @@ static void put_head(site_connection *to, const char *framing)
     site_text_put(&to->head, "HTTP/1.1 %d %s\r\nServer: vidi-test-site\r\n", answer->status, words_of(answer->status));
     if (answer->type)
         site_text_put(&to->head, "Content-Type: %s\r\n", answer->type);
+    if (answer->etag)
+        site_text_put(&to->head, "ETag: %s\r\n", answer->etag);
+    if (answer->modified)
+        site_text_put(&to->head, "Last-Modified: %s\r\n", answer->modified);
     site_text_put(&to->head, "%s%s%s\r\n", answer->fields ? answer->fields : "", framing,
                   to->closes ? "Connection: close\r\n" : "");
 }
@@ -190,6 +265,8 @@ static void compose(site_connection *to, bool is_head)
     char framing[64];
 
     snprintf(framing, sizeof framing, "Content-Length: %zu\r\n", answer->length);
+    if (answer->status == 304)
+        *framing = 0;
     to->closes |= manner != SITE_WHOLE && manner != SITE_CHUNKED && manner != SITE_RAW;
     to->endless = manner == SITE_ENDLESS && !is_head;
     switch (manner) {
@@ -284,28 +361,6 @@ static int send_some(site_connection *to)
     }
 }
 
-static char *cut_out(const char *from, size_t length)
-{
-    char *copy = site_memory(length + 1);
-    memcpy(copy, from, length);
-    return copy;
-}
-
-/* The value of a header field in a head that ends in a zero byte; copied. */
-static char *field_of(const char *head, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *line = strstr(head, "\r\n"); line; line = strstr(line, "\r\n")) {
-        line += 2;
-        if (strncasecmp(line, name, length) == 0 && line[length] == ':') {
-            const char *value = line + length + 1;
-            value += strspn(value, " ");
-            return cut_out(value, strcspn(value, "\r\n"));
-        }
-    }
-    return NULL;
-}
-
 /* Takes a request from the bytes that have come: false if it is not complete yet. */
 static bool begin_request(site *site, site_connection *connection)
 {
@@ -330,7 +385,9 @@ static bool begin_request(site *site, site_connection *connection)
     bool is_head = strcmp(request.method, "HEAD") == 0;
     clock_gettime(CLOCK_MONOTONIC, &connection->since);
     answer_for(site, request.host, request.target, is_head, &connection->answer);
+    heed_conditions(&connection->answer, request.head);
     request.status = connection->answer.status;
+    request.body = is_head ? 0 : connection->answer.length;
     connection->head.length = connection->written = 0;
     connection->closes = connection->endless = false;
     connection->ends = 0;

@@ -151,6 +151,30 @@ void site_link_to(site_page *page, site_page *to)
     site_link(page, to, "<a href=\"%s\">%s</a>", to->url, to->target);
 }
 
+void site_page_pack(site_page *page, site_packing packing)
+{
+    site_text packed = {0};
+    if (packing == SITE_GZIP)
+        site_gzip(&packed, page->text.at, page->text.length);
+    else
+        site_brotli(&packed, page->text.at, page->text.length);
+    site_text_free(&page->text);
+    page->text = packed;
+    page->answer.fields = packing == SITE_GZIP ? "Content-Encoding: gzip\r\n" : "Content-Encoding: br\r\n";
+}
+
+void site_page_clear(site_page *page)
+{
+    site_text_free(&page->text);
+    free(page->fields);
+    page->fields = NULL;
+    page->edge_count = 0;
+    page->answer = (site_answer){.status = 200, .type = "text/html"};
+    page->status = 200;
+    page->reason = NULL;
+    page->barren = false;
+}
+
 void site_redirect(site_page *page, int status, site_page *to, const char *location)
 {
     site_text fields = {0};

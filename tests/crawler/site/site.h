@@ -44,11 +44,20 @@ typedef enum site_manner {
     SITE_RAW_RESET  /* closed with a reset */
 } site_manner;
 
+typedef enum site_conditions {
+    SITE_OBEYS,   /* 304 if a condition says that the client has this answer, with the validators */
+    SITE_TERSE,   /* the same, without them */
+    SITE_IGNORES, /* 200 */
+} site_conditions;
+
 typedef struct site_answer {
     int status;
     site_manner manner;
     const char *type;   /* Content-Type; NULL: none */
     const char *fields; /* further header lines, each with CR LF; NULL: none */
+    /* With status 200: validators, and how requests with If-None-Match or If-Modified-Since are answered. NULL: none. */
+    const char *etag, *modified;
+    site_conditions conditions;
     const char *body;
     size_t length;
     int delay_ms; /* real milliseconds before it begins */
@@ -80,6 +89,7 @@ struct site_page {
     /* What must become of it if it is reached. */
     int status;         /* of HTTP; 0: no response */
     const char *reason; /* NULL: fetched */
+    const char *change; /* what a visit must say about it: "new", "gone" …; NULL: that is not compared */
     bool unstored;      /* it must not be in the archive */
     bool apart;         /* a robots.txt, or part of one: how often it is asked for does not matter */
     bool barren;        /* its links do not count: nofollow, broken, not HTML, forbidden … */
@@ -103,6 +113,7 @@ typedef struct site_request {
     char *head;           /* request line and header fields */
     char *host, *target, *method;
     int status;
+    size_t body;                      /* bytes of the response's body, as it was composed */
     unsigned with_host, with_address; /* requests on their way to that host and address when it came, with itself */
 } site_request;
 
@@ -142,6 +153,8 @@ void site_close(site *site);
 /* Starts the thread. Pages may not be changed until site_stop. */
 void site_serve(site *site);
 void site_stop(site *site);
+/* Bytes of all bodies that were composed since the log begins. */
+uint64_t site_body_bytes(site *site);
 /* Forgets the log, and how often pages were asked for; closes all connections. */
 void site_forget(site *site);
 
@@ -164,6 +177,11 @@ void site_link(site_page *page, site_page *to, const char *format, ...) __attrib
 void site_link_to(site_page *page, site_page *to);
 /* Knows of a link without writing anything. */
 void site_edge_add(site_page *page, site_page *to, bool is_redirect);
+/* Packs what it says, and says so in a header field. */
+typedef enum site_packing { SITE_GZIP, SITE_BROTLI } site_packing;
+void site_page_pack(site_page *page, site_packing packing);
+/* Takes back what it says and where that leads. */
+void site_page_clear(site_page *page);
 /* Makes it a redirect with this Location. `to` may be NULL: it leads out of the crawl, or nowhere. */
 void site_redirect(site_page *page, int status, site_page *to, const char *location);
 /* A status and nothing else, such as 404. */

@@ -97,6 +97,48 @@ static void responses_come_as_they_should(void **state)
     site_close(web);
 }
 
+/* What If-None-Match and If-Modified-Since lead to. */
+static void conditions_are_answered(void **state)
+{
+    static const struct {
+        const char *target, *conditions, *has;
+    } list[] = {
+        {"/tag", "", "HTTP/1.1 200 OK\r\nServer: vidi-test-site\r\nContent-Type: text/html\r\nETag: \"a\"\r\n"},
+        {"/tag", "If-None-Match: \"a\"\r\n", "HTTP/1.1 304 Elsewhere\r\nServer: vidi-test-site\r\nETag: \"a\"\r\n\r\n"},
+        {"/tag", "If-None-Match: W/\"a\"\r\n", "HTTP/1.1 304 "},
+        {"/tag", "If-None-Match: \"b\"\r\n", "HTTP/1.1 200 "},
+        {"/tag", "If-Modified-Since: Thu, 15 Jan 2026 08:09:10 GMT\r\n", "HTTP/1.1 200 "},
+        {"/date", "If-Modified-Since: Thu, 15 Jan 2026 08:09:10 GMT\r\n", "HTTP/1.1 304 "},
+        {"/date", "If-Modified-Since: Thu, 15 Jan 2026 08:09:09 GMT\r\n", "HTTP/1.1 200 "},
+        {"/both", "If-None-Match: \"b\"\r\nIf-Modified-Since: Thu, 15 Jan 2026 08:09:10 GMT\r\n", "HTTP/1.1 200 "},
+        {"/ignored", "If-None-Match: \"a\"\r\n", "HTTP/1.1 200 "},
+    };
+    site *web = site_open(1);
+    (void)state;
+    for (const char *const *target = (const char *[]){"/tag", "/date", "/both", "/ignored", NULL}; *target; target++) {
+        site_page *page = site_page_add(web, 1, "%s", *target);
+        page->answer.etag = strcmp(*target, "/date") != 0 ? "\"a\"" : NULL;
+        page->answer.modified = strcmp(*target, "/tag") != 0 ? "Thu, 15 Jan 2026 08:09:10 GMT" : NULL;
+        page->answer.conditions = strcmp(*target, "/ignored") == 0 ? SITE_IGNORES : SITE_OBEYS;
+        site_say(page, "0123456789");
+    }
+    site_serve(web);
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        site_text text = {0};
+        int fd = connect_to(web, 1);
+        check(dprintf(fd, "GET %s HTTP/1.1\r\nHost: 127.0.1.1\r\n%s\r\n", list[i].target, list[i].conditions) > 0,
+              "sent");
+        receive(fd, &text, strstr(list[i].has, "304") ? "\r\n\r\n" : "9");
+        check(strncmp(text.at, list[i].has, strlen(list[i].has)) == 0, "%s with %s: %s", list[i].target,
+              list[i].conditions, text.at);
+        close(fd);
+        site_text_free(&text);
+    }
+    site_stop(web);
+    assert_int_equal(site_body_bytes(web), 60);
+    site_close(web);
+}
+
 static int64_t seven(void *context)
 {
     (void)context;
@@ -172,6 +214,7 @@ static void the_walk_finds_shortest_paths_and_follows_redirects(void **state)
 int main(int argc, char **argv)
 {
     test_add("responses come as they should", responses_come_as_they_should, NULL);
+    test_add("conditions are answered", conditions_are_answered, NULL);
     test_add("the log shows what overlaps", the_log_shows_what_overlaps, NULL);
     test_add("the walk finds shortest paths and follows redirects", the_walk_finds_shortest_paths_and_follows_redirects,
              NULL);

@@ -89,3 +89,19 @@ void site_gzip(site_text *to, const void *bytes, size_t length)
     to->at[to->length] = 0;
     deflateEnd(&stream);
 }
+
+/*
+ * RFC 7932, from the lowest bit on: a window of 64 KiB (0), not the last block (0), a length of four digits (00), the
+ * length less one (16 bits), not compressed (1), and up to the next byte zeros. Behind the bytes the last block (1),
+ * which is empty (1).
+ */
+void site_brotli(site_text *to, const void *bytes, size_t length)
+{
+    enum { MOST = 1 << 16, PLAIN = 1 << 20, END = 3 };
+    size_t head = (length - 1) << 4 | PLAIN;
+    if (length < 1 || length > MOST)
+        must(NULL);
+    site_text_add(to, (const char[]){(char)head, (char)(head >> 8), (char)(head >> 16)}, 3);
+    site_text_add(to, bytes, length);
+    site_text_add(to, (const char[]){END}, 1);
+}

@@ -23,5 +23,7 @@ char *site_copy(const char *text);
 
 /* Packs bytes with gzip; the caller frees. */
 void site_gzip(site_text *to, const void *bytes, size_t length);
+/* In the form of brotli, without making it shorter; 1 to 65,536 bytes. */
+void site_brotli(site_text *to, const void *bytes, size_t length);
 
 #endif

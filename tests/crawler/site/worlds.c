@@ -261,15 +261,6 @@ void world_redirects(site *site, unsigned host, unsigned other, unsigned outside
 
 /* ---- bytes ---- */
 
-static void pack_page(site_page *page)
-{
-    site_text packed = {0};
-    site_gzip(&packed, page->text.at, page->text.length);
-    site_text_free(&page->text);
-    page->text = packed;
-    page->answer.fields = "Content-Encoding: gzip\r\n";
-}
-
 /* A page of this many bytes of blanks after its link. */
 static void add_bomb(site *site, unsigned host, site_page *from, size_t megabytes)
 {
@@ -280,7 +271,7 @@ static void add_bomb(site *site, unsigned host, site_page *from, size_t megabyte
     for (size_t i = 0; i < megabytes; i++)
         site_text_add(&bomb->text, blanks, 1 << 20);
     free(blanks);
-    pack_page(bomb);
+    site_page_pack(bomb, SITE_GZIP);
     site_link_to(from, bomb);
 }
 
@@ -288,7 +279,7 @@ void world_packed(site *site, unsigned host, site_page *from)
 {
     site_page *page = site_page_add(site, host, "/z/page"), *to = site_page_add(site, host, "/z/in-gzip");
     site_link(page, to, "<a href=in-gzip>");
-    pack_page(page);
+    site_page_pack(page, SITE_GZIP);
     site_link_to(from, page);
 
     page = site_page_add(site, host, "/z/chunked"), to = site_page_add(site, host, "/z/in-chunks");
@@ -304,8 +295,8 @@ void world_packed(site *site, unsigned host, site_page *from)
 
     page = site_page_add(site, host, "/z/twice"), to = site_page_add(site, host, "/z/in-both");
     site_link(page, to, "<a href=in-both>");
-    pack_page(page);
-    pack_page(page);
+    site_page_pack(page, SITE_GZIP);
+    site_page_pack(page, SITE_GZIP);
     page->answer.fields = "Content-Encoding: gzip, gzip\r\n";
     page->answer.manner = SITE_CHUNKED;
     site_link_to(from, page);
@@ -421,7 +412,7 @@ size_t world_sitemaps(site *site, unsigned host, site_page **seeds)
               "<?xml version='1.0'?><urlset %s><url><loc>http://%s:%d/only-in-a-sitemap?a=1&amp;b=2</loc>", space,
               page->host, site->port);
     site_say(packed, "<lastmod>2026-01-01</lastmod></url><url><loc>http://elsewhere.test/</loc></url></urlset>");
-    pack_page(packed);
+    site_page_pack(packed, SITE_GZIP);
     packed->answer.fields = NULL;
 
     site_page *plain = sitemap_page(site, host, "/more.xml", "text/xml"), *more = site_page_add(site, host, "/more");

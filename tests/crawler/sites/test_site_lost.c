@@ -24,6 +24,8 @@ typedef struct sums {
 
 static void mark_visited(void *context, const checker_row *row)
 {
+    if (row->is_old)
+        return;
     site_page *page = site_find_url(context, row->url);
     check(page != NULL, "%s is not a page of the site", row->url);
     page->reached = true;
