@@ -387,7 +387,7 @@ static bool begin_request(site *site, site_connection *connection)
     answer_for(site, request.host, request.target, is_head, &connection->answer);
     heed_conditions(&connection->answer, request.head);
     request.status = connection->answer.status;
-    request.body = is_head ? 0 : connection->answer.length;
+    request.body = is_head ? 0 : connection->answer.length / (connection->answer.manner == SITE_CUT_OFF ? 2 : 1);
     connection->head.length = connection->written = 0;
     connection->closes = connection->endless = false;
     connection->ends = 0;

@@ -113,7 +113,7 @@ typedef struct site_request {
     char *head;           /* request line and header fields */
     char *host, *target, *method;
     int status;
-    size_t body;                      /* bytes of the response's body, as it was composed */
+    size_t body;                      /* bytes of the response's body, unless it is endless */
     unsigned with_host, with_address; /* requests on their way to that host and address when it came, with itself */
 } site_request;
 
