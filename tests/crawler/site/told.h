@@ -16,6 +16,7 @@
 enum { TOLD_NAMES = 8 };
 
 typedef struct told {
+    bool was_killed; /* pages may have been sent twice, so bytes cannot be compared */
     unsigned visits;
     struct told_visit {
         uint64_t urls, bytes, changes[TOLD_NAMES];
