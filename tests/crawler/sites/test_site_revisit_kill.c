@@ -239,6 +239,115 @@ static void visits_go_on_and_lose_nothing(void **state)
                   (unsigned long long)paces[1].calls);
 }
 
+/* ---- the beginning of a visit, call by call ---- */
+
+enum { SMALL = 12, SHORTEST = 12, LONGEST = 400 };
+
+/* What a small site says in its two visits: a page changes, one is gone, one is new. */
+static void turn_small(site *web, site_page *seed, bool again)
+{
+    site_stop(web);
+    for (size_t i = 0; i < web->page_count; i++) {
+        site_page *page = web->pages[i];
+        page->change = again ? "unchanged" : "new";
+        page->status = again ? 304 : 200;
+    }
+    if (again) {
+        site_page *changed = site_find(web, "127.0.1.1", "/2"), *gone = site_find(web, "127.0.1.1", "/3");
+        site_page *found = site_page_add(web, 1, "/new");
+        site_link(changed, found, "<a href=new>");
+        changed->answer.etag = "\"two\"";
+        changed->change = "changed";
+        site_status(gone, 404);
+        gone->change = "gone";
+        found->change = "new";
+        changed->status = 200;
+    }
+    site_walk(web, &seed, 1, -1);
+    site_forget(web);
+    site_serve(web);
+}
+
+static void copy_tree(const char *from, const char *to)
+{
+    child_plan plan = {.words = {"/bin/cp", "-a", from, to}};
+    test_folder_remove(to);
+    check(child_run(&plan) == 0, "cannot copy %s", from);
+}
+
+/* Requests for pages. */
+static size_t count_requests(site *web)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&web->lock);
+    for (size_t i = 0; i < web->log_count; i++)
+        count += strcmp(web->log[i].target, "/robots.txt") != 0;
+    pthread_mutex_unlock(&web->lock);
+    return count;
+}
+
+/* Ends the second visit at a call, and goes on. False: it had begun to fetch, or was over, before that call came. */
+static bool end_at_call(program *self, const char *before, bool power_fails, uint64_t seed, unsigned call)
+{
+    char number[32], story[64];
+    judgement result;
+    snprintf(story, sizeof story, "call %u of the beginning, seed %llu", call, (unsigned long long)seed);
+    snprintf(number, sizeof number, "%u", call);
+    copy_tree(before, self->world);
+    site_forget(self->web);
+    child_plan plan = plan_of(self, 2, true);
+    if (power_fails)
+        power_begin(self->world, self->mirror);
+    program_power(self, &plan, POWER_DIE, number);
+    int status = child_run(&plan);
+    bool killed = WIFSIGNALED(status) && count_requests(self->web) == 0;
+    if (power_fails)
+        power_cut(self->world, self->mirror, seed);
+    test_folder_remove(self->mirror);
+    if (call % 2) { /* what has begun also goes on without --revisit; what has not stays over */
+        child_plan rest = program_plan(self);
+        must_end_well(self, child_run(&rest), story);
+    }
+    finish(self, 2, story);
+    program_must_be_right(self, JUDGE_STORED | (killed ? JUDGE_REQUESTS : 0), story);
+    program_judge(self, &result, JUDGE_STORED);
+    check(result.check.visits == 2, "%s: there are %llu visits", story, (unsigned long long)result.check.visits);
+    return killed;
+}
+
+static void a_visit_may_be_ended_at_each_call_of_its_beginning(void **state)
+{
+    static const struct {
+        bool power_fails;
+        unsigned seed, step;
+    } ways[] = {{false, 0, 1}, {true, 0, 1}, {true, 1, test_long() ? 1 : 3}};
+    site *web = site_open(1);
+    site_page *seed = site_page_add(web, 1, "/");
+    char before[TEST_PATH];
+    program self;
+    (void)state;
+    for (int n = 0; n < SMALL; n++)
+        site_link_to(seed, site_page_add(web, 1, "/%d", n));
+    for (size_t i = 0; i < web->page_count; i++)
+        web->pages[i]->answer.etag = "\"one\"";
+    turn_small(web, seed, false);
+    program_begin(&self, web, &seed, 1);
+    finish(&self, 1, "the first visit");
+    program_must_be_right(&self, JUDGE_STORED | JUDGE_REQUESTS, "the first visit");
+    test_path(before, self.folder, "before");
+    copy_tree(self.world, before);
+    turn_small(web, seed, true);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        unsigned call = 1;
+        while (call < LONGEST && end_at_call(&self, before, ways[i].power_fails, ways[i].seed * call, call))
+            call += ways[i].step;
+        check(call > SHORTEST && call < LONGEST, "a beginning of %u calls", call - 1);
+        print_message("# ended at %u calls\n", call / ways[i].step);
+    }
+    program_end(&self);
+    site_close(web);
+}
+
 int main(int argc, char **argv)
 {
     static const way ways[] = {
@@ -250,5 +359,7 @@ int main(int argc, char **argv)
         snprintf(name, sizeof name, "visits go on and lose nothing: %s", ways[i].name);
         test_add_once(name, visits_go_on_and_lose_nothing, &ways[i]);
     }
+    test_add_once("a visit may be ended at each call of its beginning",
+                  a_visit_may_be_ended_at_each_call_of_its_beginning, NULL);
     return test_run("crawler/sites/site_revisit_kill", argc, argv);
 }
