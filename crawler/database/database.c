@@ -29,9 +29,9 @@ static const char *const texts[DB_STATEMENTS] = {
     [DB_GET] = "SELECT value FROM meta WHERE name = ?1",
     [DB_SET] = "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)",
     [DB_OUTCOME_ADD] = "INSERT INTO outcomes (id, status, reason, error, type, bytes, digest, date, seconds, redirect,"
-                       " links, file, offset, length, record, body, etag, modified, content, change, compared)"
-                       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,"
-                       " ?20, ?21) ON CONFLICT (id) DO NOTHING",
+                       " links, file, offset, length, record, body, etag, modified, content, change, compared,"
+                       " kept) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
+                       " ?19, ?20, ?21, ?22) ON CONFLICT (id) DO NOTHING",
     [DB_OUTCOME_HAS] = "SELECT 1 FROM outcomes WHERE id = ?1",
     [DB_HOST_READ] = "SELECT origin, pages, not_before, parked, robots_outcome, robots_date, robots_reached"
                      " FROM hosts WHERE id = ?1",
@@ -90,8 +90,8 @@ static const char *const texts[DB_STATEMENTS] = {
                  " LEFT JOIN outcomes s ON s.id = n.settled LEFT JOIN outcomes g ON g.id = n.good WHERE u.id = ?1",
     [DB_NEWEST_WRITE] = "INSERT OR REPLACE INTO newest (page, row, settled, good) VALUES (?1, ?2, ?3, ?4)",
     [DB_WAS_LINKED] = "SELECT 1 FROM urls u JOIN outcomes r ON r.id = u.referrer JOIN outcomes p ON p.id = r.compared"
-                      " JOIN urls pu ON pu.id = p.id WHERE u.id = ?1 AND r.change = 3 AND r.error IS NULL"
-                      " AND p.error IS NULL AND p.id >= ?2 AND (?3 < 0 OR pu.depth - (u.kind = 4) < ?3)",
+                      " WHERE u.id = ?1 AND r.change = 3 AND r.kept = p.kept AND r.error IS NULL AND p.error IS NULL"
+                      " AND p.id >= ?2",
     [DB_VALIDATORS] = "SELECT h.id, h.file, h.offset, b.id, b.file, b.offset, g.etag, g.modified"
                       " FROM urls u JOIN newest n ON n.page = u.page JOIN outcomes g ON g.id = n.good"
                       " JOIN outcomes h ON h.id = iif(g.status = 304, g.body, g.id)"

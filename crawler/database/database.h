@@ -141,6 +141,7 @@ typedef struct db_outcome {
     double seconds;
     vidi_str redirect; /* where it leads; ptr NULL: nowhere */
     uint64_t links;    /* links on the page */
+    uint64_t kept;     /* those that belong to the crawl */
     const char *file;  /* of the archive; NULL: not stored */
     uint64_t offset, length;
     const unsigned char *record; /* the DB_RECORD bytes of its record's id; NULL: not stored */
@@ -265,9 +266,10 @@ int db_prior_read(crawl_db *db, uint64_t row, db_prior *prior);
 int db_newest_write(crawl_db *db, const db_prior *prior);
 /*
  * 1 if the page that this row was found on is as it was in the last visit, and was read to its end both times, so that
- * the last visit met this URL, too. max_depth: of both visits; negative: none.
+ * the last visit met this URL, too. Not if another number of its links belonged to the crawl, because of its depth or
+ * its head, for example.
  */
-int db_was_linked(crawl_db *db, uint64_t row, const db_visit *last, int64_t max_depth);
+int db_was_linked(crawl_db *db, uint64_t row, const db_visit *last);
 
 /* What a conditional request for a row's page needs. */
 typedef struct db_validators {

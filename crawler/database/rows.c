@@ -73,7 +73,7 @@ int db_outcome_add(crawl_db *db, const db_outcome *outcome)
                   stored ? SQL_NUMBER(outcome->offset) : SQL_NULL, stored ? SQL_NUMBER(outcome->length) : SQL_NULL,
                   SQL_BLOB(((vidi_str){(const char *)outcome->record, DB_RECORD})), number_or_null(outcome->body),
                   SQL_TEXT(outcome->etag), SQL_TEXT(outcome->modified), SQL_STRING(outcome->content),
-                  SQL_NUMBER(outcome->change), number_or_null(outcome->compared));
+                  SQL_NUMBER(outcome->change), number_or_null(outcome->compared), SQL_NUMBER(outcome->kept));
     if (error)
         return error;
     if (sqlite3_changes(db->sqlite) == 0)

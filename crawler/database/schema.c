@@ -30,7 +30,7 @@ const char db_tables[] =
     "CREATE TABLE outcomes (id INTEGER PRIMARY KEY, status INTEGER NOT NULL, reason TEXT, error TEXT, type TEXT,"
     " bytes INTEGER NOT NULL, digest TEXT, date INTEGER NOT NULL, seconds REAL NOT NULL, redirect TEXT,"
     " links INTEGER NOT NULL, file TEXT, offset INTEGER, length INTEGER, record BLOB, body INTEGER, etag TEXT,"
-    " modified TEXT, content TEXT, change INTEGER NOT NULL, compared INTEGER);"
+    " modified TEXT, content TEXT, change INTEGER NOT NULL, compared INTEGER, kept INTEGER);"
     "CREATE INDEX outcomes_by_reason ON outcomes (reason) WHERE reason IS NOT NULL;"
     "CREATE TABLE totals (one INTEGER PRIMARY KEY CHECK (one = 1), fetched INTEGER NOT NULL, failed INTEGER NOT NULL,"
     " bytes INTEGER NOT NULL, hosts INTEGER NOT NULL, archived INTEGER NOT NULL);"

@@ -194,9 +194,9 @@ int db_newest_write(crawl_db *db, const db_prior *prior)
                      SQL_NUMBER(prior->settled), SQL_NUMBER(prior->good));
 }
 
-int db_was_linked(crawl_db *db, uint64_t row, const db_visit *last, int64_t max_depth)
+int db_was_linked(crawl_db *db, uint64_t row, const db_visit *last)
 {
-    int error = DB_FIND(db, DB_WAS_LINKED, SQL_NUMBER(row), SQL_NUMBER(last->first), SQL_NUMBER(max_depth));
+    int error = DB_FIND(db, DB_WAS_LINKED, SQL_NUMBER(row), SQL_NUMBER(last->first));
 
     if (error)
         return error == VIDI_EABSENT ? 0 : error;

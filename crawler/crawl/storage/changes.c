@@ -65,7 +65,7 @@ static int was_lost(const crawl *crawl, const db_outcome *row, const db_prior *p
 {
     if (prior->newest >= crawl->last.first || !crawl->visit.is_comparable)
         return 0;
-    return db_was_linked(crawl->db, row->id, &crawl->last, crawl->options.max_depth);
+    return db_was_linked(crawl->db, row->id, &crawl->last);
 }
 
 int change_find(const crawl *crawl, db_outcome *row, db_prior *prior)

@@ -133,6 +133,7 @@ static db_outcome outcome_of(const fetch_job *page, char *name)
         row.body = page->status == 304 && page->known ? page->known->row : 0;
         row.redirect = h->redirect;
         row.links = h->found;
+        row.kept = h->link_count;
         if (!row.error && *h->problem)
             row.error = h->problem;
     }
