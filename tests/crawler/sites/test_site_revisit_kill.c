@@ -317,7 +317,7 @@ static bool end_at_call(program *self, const char *before, bool power_fails, uin
 
 static void a_visit_may_be_ended_at_each_call_of_its_beginning(void **state)
 {
-    static const struct {
+    const struct {
         bool power_fails;
         unsigned seed, step;
     } ways[] = {{false, 0, 1}, {true, 0, 1}, {true, 1, test_long() ? 1 : 3}};
