@@ -172,7 +172,7 @@ static time_t time_of(const char *date)
     return strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &parts) ? timegm(&parts) : 0;
 }
 
-/* Does the client have this answer already? If-Modified-Since does not count beside If-None-Match (RFC 9110, 13.1.3). */
+/* Has the client this answer already? If-Modified-Since does not count beside If-None-Match (RFC 9110, 13.1.3). */
 static bool client_has(const site_answer *answer, const char *head)
 {
     char *tags = field_of(head, "If-None-Match"), *since = field_of(head, "If-Modified-Since");

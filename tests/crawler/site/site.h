@@ -55,7 +55,7 @@ typedef struct site_answer {
     site_manner manner;
     const char *type;   /* Content-Type; NULL: none */
     const char *fields; /* further header lines, each with CR LF; NULL: none */
-    /* With status 200: validators, and how requests with If-None-Match or If-Modified-Since are answered. NULL: none. */
+    /* With status 200: validators, and what the conditions of requests lead to. NULL: none. */
     const char *etag, *modified;
     site_conditions conditions;
     const char *body;
