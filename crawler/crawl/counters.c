@@ -56,8 +56,8 @@ int counters_write(crawl *crawl, const counters *counts, const vidi_stats *stats
         error = write_archive(crawl);
     if (error == VIDI_OK && crawl->ends)
         error = db_mark(crawl->db, true);
-    if (error == VIDI_OK && crawl->ends) /* then --revisit need not wait for them */
-        error = db_set(crawl->db, "only_parked", crawl->parked > 0 && crawl_ends(crawl) == ENDING_DONE);
+    if (error == VIDI_OK && crawl->ends) /* what is left waits for parked hosts or budgets, and --revisit does not */
+        error = db_set(crawl->db, "exhausted", crawl_ends(crawl) == ENDING_DONE);
     if (error == VIDI_OK && crawl->ends && counts->urls == counts->outcomes)
         error = db_visit_end(crawl->db, crawl_date(crawl));
     return error ? error : output_commit(&crawl->output, crawl->db, crawl->ends);

@@ -50,7 +50,8 @@ int db_visit_begin(crawl_db *db, const db_visit *visit)
                             " WHERE visit = (SELECT max(visit) FROM epochs);"
                             " UPDATE hosts SET pages = 0 WHERE pages > 0;"
                             " DELETE FROM paths; DELETE FROM edges; DELETE FROM skipped; DELETE FROM nofollow;"
-                            " DELETE FROM fragments; DELETE FROM names;");
+                            " DELETE FROM fragments; DELETE FROM names;"
+                            " UPDATE sites SET given = 0, waiting = 0 WHERE given + waiting > 0;");
 
     if (!error)
         error = DB_CHANGE(db, DB_VISIT_BEGIN, SQL_NUMBER(visit->number), SQL_NUMBER(visit->first),

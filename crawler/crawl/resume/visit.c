@@ -44,12 +44,12 @@ static int announce(crawl *crawl, uint64_t epoch)
 static int is_over(crawl *crawl, bool *over)
 {
     db_totals totals;
-    int64_t parked = 0;
+    int64_t exhausted = 0;
     int error = db_total(crawl->db, &totals);
 
     if (error == VIDI_OK)
-        error = db_get(crawl->db, "only_parked", &parked);
-    *over = totals.urls > 0 && (totals.queue == 0 || parked != 0);
+        error = db_get(crawl->db, "exhausted", &exhausted);
+    *over = totals.urls > 0 && (totals.queue == 0 || exhausted != 0);
     return error == VIDI_EABSENT ? VIDI_OK : error;
 }
 
