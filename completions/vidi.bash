@@ -166,9 +166,9 @@ _vidi_options() {
         ;;
     crawl)
         echo "-s --state --contact --seeds --scope --site-budget --max-sites --max-address-sites --order
-            --include --exclude --depth --max-pages --max-time --max-bytes --resources --check --internal
-            --fragments --accept --junit --json --jsonl -o --output --to --from --rewrite --revisit
-            --continuous --budget --rebuild-seen --no-store --no-sitemaps --agent --user-agent
+            --include --exclude --depth --max-pages --max-time --max-bytes --resources --pages-only --check
+            --internal --fragments --accept --junit --json --jsonl -o --output --to --from --rewrite --watch
+            --revisit --continuous --budget --rebuild-seen --no-store --no-sitemaps --agent --user-agent
             --ignore-robots --delay --per-host --retries --header --ca-file --cookies --proxy --allow-net
             --resolve --connections --threads --connect-timeout --silence-timeout --total-timeout
             --max-host-pages --max-queries --max-url --max-repeat --max-redirects --max-body --max-unpacked
