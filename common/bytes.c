@@ -111,3 +111,16 @@ void bytes_free(bytes *all)
         free(all->ptr);
     *all = (bytes){.resize = all->resize};
 }
+
+int bytes_append_decoded(bytes *to, const char *text, size_t n)
+{
+    int error = bytes_reserve(to, n);
+
+    for (size_t i = 0; i < n && !error; i++) {
+        int high = n - i > 2 && text[i] == '%' ? ascii_hex(text[i + 1]) : -1;
+        int low = high >= 0 ? ascii_hex(text[i + 2]) : -1;
+        to->ptr[to->len++] = low >= 0 ? (char)(high << 4 | low) : text[i];
+        i += low >= 0 ? 2 : 0;
+    }
+    return error;
+}

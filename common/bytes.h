@@ -27,6 +27,8 @@ int bytes_append_text(bytes *to, const char *text);
 int bytes_append_format(bytes *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Appends the text, with %XX in place of each byte that `kept` refuses. */
 int bytes_append_percent(bytes *to, const char *text, size_t n, bool (*kept)(char c));
+/* Appends the text with each %XX decoded; a '%' that is not followed by two digits stays. */
+int bytes_append_decoded(bytes *to, const char *text, size_t n);
 
 /* bytes_append in the form of a vidi_sink, whose context are the bytes. */
 int bytes_collect(void *context, const void *from, size_t n);

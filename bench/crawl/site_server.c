@@ -64,9 +64,9 @@ static response make_response(const char *path, const char *status, const char *
 {
     char head[256];
     response made = {.path = need(strdup(path)), .is_page = strcmp(type, "text/html") == 0};
-    made.head = (size_t)snprintf(head, sizeof head,
-                                 "HTTP/1.1 %s\r\nServer: site\r\n" ETAG "Content-Type: %s\r\nContent-Length: %zu\r\n\r\n",
-                                 status, type, len);
+    made.head = (size_t)snprintf(
+        head, sizeof head, "HTTP/1.1 %s\r\nServer: site\r\n" ETAG "Content-Type: %s\r\nContent-Length: %zu\r\n\r\n",
+        status, type, len);
     made.len = made.head + len;
     made.bytes = need(malloc(made.len));
     memcpy(made.bytes, head, made.head);

@@ -57,12 +57,12 @@ void archive_close(archive *archive);
 /* One response with its request. */
 typedef struct archive_exchange {
     vidi_str url;
-    int64_t date;        /* milliseconds since 1970 */
+    int64_t date;         /* milliseconds since 1970 */
     const char *address;  /* "192.0.2.1"; NULL: not known */
     const char *protocol; /* "h2"; NULL: HTTP/1.1 */
-    vidi_str request;    /* head as sent; empty: no request record */
-    vidi_str head, body; /* of the response; the head as http_archived_head makes it */
-    const char *digest;  /* of the body: "sha1:BASE32" */
+    vidi_str request;     /* head as sent; empty: no request record */
+    vidi_str head, body;  /* of the response; the head as http_archived_head makes it */
+    const char *digest;   /* of the body: "sha1:BASE32" */
 } archive_exchange;
 
 /* "sha1:" and the SHA-1 of the bytes in base32. `to` has room for 38 bytes. VIDI_OK or VIDI_EMEMORY. */

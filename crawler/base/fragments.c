@@ -55,26 +55,13 @@ static bool has_name(vidi_str names, vidi_str name)
     return names.len > 0 && bsearch(&hash, names.ptr, names.len / sizeof hash, sizeof hash, compare);
 }
 
-static int decode(vidi_str text, bytes *to)
-{
-    to->len = 0;
-    if (bytes_reserve(to, text.len) != VIDI_OK)
-        return VIDI_EMEMORY;
-    for (size_t i = 0; i < text.len; i++) {
-        bool coded = text.ptr[i] == '%' && text.len - i > 2 && ascii_hex(text.ptr[i + 1]) >= 0 &&
-                     ascii_hex(text.ptr[i + 2]) >= 0;
-        to->ptr[to->len++] = coded ? (char)(ascii_hex(text.ptr[i + 1]) << 4 | ascii_hex(text.ptr[i + 2])) : text.ptr[i];
-        i += coded ? 2 : 0;
-    }
-    return VIDI_OK;
-}
-
 int fragment_leads(vidi_str names, vidi_str fragment, bytes *decoded, bool *leads)
 {
     *leads = fragment.len == 0 || has_name(names, fragment);
     if (*leads)
         return VIDI_OK;
-    int error = decode(fragment, decoded);
+    decoded->len = 0;
+    int error = bytes_append_decoded(decoded, fragment.ptr, fragment.len);
     *leads = !error && (has_name(names, bytes_str(decoded)) || ASCII_IS(*decoded, "top"));
     return error;
 }

@@ -22,7 +22,7 @@ int cookie_jar_open(cookie_jar **made);
 void cookie_jar_close(cookie_jar *jar);
 
 /* Adds a cookie as the database has it. The context is the jar. VIDI_OK or VIDI_EMEMORY. */
-int cookie_jar_load(void *context, const db_cookie *cookie);
+int cookie_jar_load(void *context, const db_cookie *row);
 
 /* Appends the header line for a request, "Cookie: a=1; b=2", with a zero byte; nothing if there are no cookies for it. */
 int cookie_jar_line(cookie_jar *jar, vidi_str url, int64_t date, bytes *to);

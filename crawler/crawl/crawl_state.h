@@ -191,7 +191,7 @@ struct crawl {
     bool ends;             /* the next commit is the last one of this run */
     uint64_t found_until;  /* the last row when the crawl was opened: older blocks may have finished URLs */
 
-    cookie_jar *jar; /* with `cookies`; the fetcher's */
+    cookie_jar *jar;          /* with `cookies`; the fetcher's */
     link_counts *link_counts; /* with CRAWL_BEST: parsers add, the fetcher asks; else NULL */
 
     /* The threads. */

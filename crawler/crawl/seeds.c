@@ -14,29 +14,6 @@ enum { SEED_MOST = 1 << 16, SHOWN_MOST = 200 }; /* bytes of a seed; of a seed in
 
 /* ---- user names ---- */
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static int append_decoded(bytes *to, vidi_str text)
-{
-    int error = VIDI_OK;
-
-    for (size_t i = 0; i < text.len && error == VIDI_OK; i++) {
-        char c = text.ptr[i];
-        if (c == '%' && i + 2 < text.len && hex(text.ptr[i + 1]) >= 0 && hex(text.ptr[i + 2]) >= 0) {
-            c = (char)(hex(text.ptr[i + 1]) * 16 + hex(text.ptr[i + 2]));
-            i += 2;
-        }
-        error = bytes_append(to, &c, 1);
-    }
-    return error;
-}
-
 static int append_base64(bytes *to, vidi_str from)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -61,12 +38,12 @@ static int append_base64(bytes *to, vidi_str from)
 static char *login_header(const vidi_url *url)
 {
     bytes name = {0}, header = {0};
-    int error = append_decoded(&name, url->username);
+    int error = bytes_append_decoded(&name, url->username.ptr, url->username.len);
 
     if (error == VIDI_OK)
         error = bytes_append_text(&name, ":");
     if (error == VIDI_OK)
-        error = append_decoded(&name, url->password);
+        error = bytes_append_decoded(&name, url->password.ptr, url->password.len);
     if (error == VIDI_OK)
         error = bytes_append_text(&header, "Authorization: Basic ");
     if (error == VIDI_OK)

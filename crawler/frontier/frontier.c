@@ -53,7 +53,7 @@ static const char *const texts[FRONTIER_STATEMENTS] = {
     [FRONTIER_SEGMENTS] = "SELECT first, last FROM segments ORDER BY first",
     [FRONTIER_SEGMENT_PUT] = "INSERT OR REPLACE INTO segments (first, last) VALUES (?1, ?2)",
     [FRONTIER_SEGMENT_DROP] = "DELETE FROM segments WHERE first = ?1",
-    [FRONTIER_SITE_BEGIN] = "UPDATE sites SET budget = " BUDGET("links"),
+    [FRONTIER_SITE_BEGIN] = ("UPDATE sites SET budget = " BUDGET("links")),
     /* ?1 id, ?2 name, ?3 number of a new site, ?8 its budget */
     [FRONTIER_SITE_FILE] = ("INSERT INTO sites VALUES (?1, ?2, ?3, ?7 OR ?8 > 0, NOT (?7 OR ?8 > 0), 0, ?8, 0, 0)"
                             " ON CONFLICT (id) DO UPDATE SET name = coalesce(name, ?2), given = given + " GIVEN
@@ -68,8 +68,8 @@ static const char *const texts[FRONTIER_STATEMENTS] = {
     [FRONTIER_SITE_FARM] = "UPDATE sites SET farm = max(farm, 1), budget = min(budget, ?4) WHERE address = ?2",
     [FRONTIER_SITE_RIPE] = "SELECT id, budget - given FROM sites WHERE waiting > 0 AND given < budget LIMIT ?1",
     [FRONTIER_SITE_GIVE] = "UPDATE sites SET given = given + ?2, waiting = ?3 * (waiting - ?2) WHERE id = ?1",
-    [FRONTIER_ADDRESS] = "INSERT INTO addresses VALUES (?1, 1) ON CONFLICT (id) DO UPDATE SET sites = sites + 1"
-                         " RETURNING sites",
+    [FRONTIER_ADDRESS] = ("INSERT INTO addresses VALUES (?1, 1) ON CONFLICT (id) DO UPDATE SET sites = sites + 1"
+                          " RETURNING sites"),
 };
 
 /* ---- errors and statements ---- */

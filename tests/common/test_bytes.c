@@ -76,6 +76,16 @@ static bool is_kept(char c)
     return c > ' ' && c < 0x7f && c != '%';
 }
 
+static void percent_encodings_are_decoded_and_nothing_else(void **state)
+{
+    (void)state;
+    bytes to = {0};
+    assert_int_equal(bytes_append_decoded(&to, "%41%zz%4%%42%c3%BC%", 19), 0);
+    assert_int_equal(to.len, 11);
+    assert_memory_equal(to.ptr, "A%zz%4%B\xc3\xbc%", 11);
+    bytes_free(&to);
+}
+
 static void bytes_that_are_refused_become_percent_encodings(void **state)
 {
     (void)state;
@@ -140,6 +150,7 @@ int main(void)
         cmocka_unit_test(room_that_was_reserved_is_there),
         cmocka_unit_test(a_size_beyond_the_memory_is_refused_and_changes_nothing),
         cmocka_unit_test(bytes_that_are_refused_become_percent_encodings),
+        cmocka_unit_test(percent_encodings_are_decoded_and_nothing_else),
         cmocka_unit_test(trimmed_bytes_have_no_room_left),
         cmocka_unit_test(memory_comes_from_the_allocator_that_was_given),
     };

@@ -30,7 +30,8 @@
 typedef struct cli_crawl_options {
     cli_set_options set; /* its `state` is the folder of the crawl, which has more in it than the set */
     cli_words seed_files, include, exclude, headers, allow_net, resolve;
-    const char *scope, *order, *site_budget, *jsonl, *contact, *agent, *user_agent, *ca_file, *proxy, *color, *accept, *junit;
+    const char *scope, *order, *site_budget, *jsonl, *contact, *agent, *user_agent, *ca_file, *proxy, *color, *accept,
+        *junit;
     const char *output, *to; /* of the actions wacz; extract and changes */
     uint64_t from_visit;     /* of the action changes, whose last visit is `to` */
     uint64_t depth;          /* CLI_CRAWL_ANY_DEPTH: no limit */
@@ -200,7 +201,7 @@ int cli_crawl_report_watch(const char *folder, bool json);
 int cli_crawl_cdxj(const char *folder);
 int cli_crawl_check(const char *folder);
 /* 'vidi crawl changes FOLDER --from FROM --to TO'. FROM is 0, or TO is NULL, if it was not given. */
-int cli_crawl_changes(const char *folder, uint64_t from, const char *to);
+int cli_crawl_changes(const char *folder, uint64_t from, const char *to_text);
 /* 'vidi crawl wacz FOLDER -o TO', 'vidi crawl extract FOLDER --to TO'; TO is NULL if it was not given. */
 int cli_crawl_wacz(const char *folder, const char *to);
 int cli_crawl_extract(const char *folder, const char *to, bool rewrite);

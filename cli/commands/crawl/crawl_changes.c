@@ -48,7 +48,7 @@ static int choose(const cli_crawl_account *account, uint64_t *from, const char *
     return CLI_OK;
 }
 
-int cli_crawl_changes(const char *folder, uint64_t from, const char *text)
+int cli_crawl_changes(const char *folder, uint64_t from, const char *to_text)
 {
     cli_crawl_account account;
     cli_out out;
@@ -56,7 +56,7 @@ int cli_crawl_changes(const char *folder, uint64_t from, const char *text)
     int status = cli_crawl_account_open(&account, folder);
 
     if (status == CLI_OK)
-        status = choose(&account, &from, text, &to);
+        status = choose(&account, &from, to_text, &to);
     if (status == CLI_OK) {
         cli_out_init(&out, STDOUT_FILENO);
         if (report_changes(account.report, from, to, put_line, &out) < 0)

@@ -351,8 +351,7 @@ int cli_crawl_request_make(cli_crawl_request *request, cli_crawl_options *option
 
     if (cli_crawl_recall(request, options, words) != CLI_OK || check(options) != CLI_OK ||
         read_scope(into, options->scope) != CLI_OK || read_budget(into, options) != CLI_OK ||
-        read_order(into, options->order) != CLI_OK ||
-        read_times(into, options) != CLI_OK ||
+        read_order(into, options->order) != CLI_OK || read_times(into, options) != CLI_OK ||
         cli_crawl_seeds_read(&request->seeds, words, options->seed_files) != CLI_OK ||
         cli_crawl_network_read(&request->network, options) != CLI_OK || cli_crawl_remember(request, options) != CLI_OK)
         return CLI_ERROR;
