@@ -29,6 +29,14 @@ echo "-- the crawl goes on"
 crawl -q --state st "$site"
 vidi crawl report --json st | jq -c '[.urls, .fetched, .queue]'
 vidi crawl check st | sed 's/, [0-9]* pages in the database//'
+echo "-- nor in a second visit, which is the crawl's business alone"
+crawl -q --revisit --state st "$site"
+{
+    try vidi rotate st/seen
+    try vidi -s st/seen more
+    try vidi import st/seen other.vidi
+} 2>&1
+vidi crawl report --json st | jq -c '[.visit, .urls, .queue]'
 echo "-- another set in its place is refused"
 mv st/seen st/mine
 cp -r other st/seen
