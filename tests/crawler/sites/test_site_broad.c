@@ -427,10 +427,10 @@ static void farms_are_cut_and_told(void **state)
 
 int main(int argc, char **argv)
 {
-    test_add_once("budgets can be raised", budgets_can_be_raised, NULL);
-    test_add_once("max-sites is a limit that can be raised", max_sites_is_a_limit_that_can_be_raised, NULL);
-    test_add_once("a crawl with budgets does not go on without", a_crawl_with_budgets_does_not_go_on_without, NULL);
-    test_add_once("farms are cut and told", farms_are_cut_and_told, NULL);
+    test_add("budgets can be raised", budgets_can_be_raised, NULL);
+    test_add("max-sites is a limit that can be raised", max_sites_is_a_limit_that_can_be_raised, NULL);
+    test_add("a crawl with budgets does not go on without", a_crawl_with_budgets_does_not_go_on_without, NULL);
+    test_add("farms are cut and told", farms_are_cut_and_told, NULL);
     test_add_once("budgets are kept through kills, in little memory", budgets_are_kept_through_kills_in_little_memory,
                   NULL);
     return test_run("crawler/sites/site_broad", argc, argv);

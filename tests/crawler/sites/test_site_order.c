@@ -205,6 +205,6 @@ static void pages_of_sitemaps_go_first(void **state)
 int main(int argc, char **argv)
 {
     test_add_once("best finds more weight, and depth goes deeper", best_finds_more_weight_and_depth_goes_deeper, NULL);
-    test_add_once("pages of sitemaps go first", pages_of_sitemaps_go_first, NULL);
+    test_add("pages of sitemaps go first", pages_of_sitemaps_go_first, NULL);
     return test_run("crawler/sites/site_order", argc, argv);
 }
