@@ -328,6 +328,30 @@ static void budgets_can_be_raised(void **state)
     town_end(&town);
 }
 
+/* URLs are counted anew. Links of the visit before still count: so some sites give more than the first time. */
+static void budgets_count_anew_in_each_visit(void **state)
+{
+    town town;
+    truth first;
+    (void)state;
+    town_begin(&town, 400);
+    town.crawl.options.site_least = 2;
+    town.crawl.options.site_most = 20;
+    crawling_must(&town.crawl, CRAWL_LIMIT);
+    judge(&first, &town.web, town.crawl.state, 2, 20);
+    town.crawl.options.revisit = true;
+    crawling_must(&town.crawl, CRAWL_LIMIT);
+    uint64_t again = requests_of(&town.web) - first.pages;
+    check(again >= first.pages * 9 / 10, "%llu pages, then %llu", (unsigned long long)first.pages,
+          (unsigned long long)again);
+    check(count_rows(town.crawl.state, "SELECT count(*) FROM sites WHERE given > budget") == 0, "a site has too much");
+    check(count_rows(town.crawl.state, "SELECT sum(given) FROM sites") == again, "pages are not counted anew");
+    for (uint32_t page = 0; page < town.web.pages; page++)
+        check(town.web.requests[page] <= 2, "page %u was fetched %u times", page, town.web.requests[page]);
+    truth_free(&first);
+    town_end(&town);
+}
+
 static void max_sites_is_a_limit_that_can_be_raised(void **state)
 {
     enum { SITES = 7 };
@@ -428,6 +452,7 @@ static void farms_are_cut_and_told(void **state)
 int main(int argc, char **argv)
 {
     test_add("budgets can be raised", budgets_can_be_raised, NULL);
+    test_add("budgets count anew in each visit", budgets_count_anew_in_each_visit, NULL);
     test_add("max-sites is a limit that can be raised", max_sites_is_a_limit_that_can_be_raised, NULL);
     test_add("a crawl with budgets does not go on without", a_crawl_with_budgets_does_not_go_on_without, NULL);
     test_add("farms are cut and told", farms_are_cut_and_told, NULL);
