@@ -19,7 +19,8 @@
 
 typedef struct archive archive;
 
-enum { ARCHIVE_NAME_ROOM = 64 };
+/* The bytes of a record's id, a random UUID; and the room of its text, "<urn:uuid:…>". */
+enum { ARCHIVE_NAME_ROOM = 64, ARCHIVE_ID = 16, ARCHIVE_ID_ROOM = 48 };
 
 typedef struct archive_place {
     uint32_t file;   /* number of the file */
@@ -80,10 +81,31 @@ archive_packer *archive_packer_open(void);
 void archive_packer_close(archive_packer *packer);
 
 /*
- * Appends the records of an exchange to `to`: response, then request. *response is the length of the first. VIDI_OK,
- * VIDI_EMEMORY or VIDI_ESYSTEM (no random numbers); then nothing is appended.
+ * Appends the records of an exchange to `to`: response, then request, which names it. *response is the length of the
+ * first, and `id` its id. VIDI_OK, VIDI_EMEMORY or VIDI_ESYSTEM (no random numbers); then nothing is appended.
  */
-int archive_pack(archive_packer *packer, const archive_exchange *exchange, bytes *to, size_t *response);
+int archive_pack(archive_packer *packer, const archive_exchange *exchange, bytes *to, size_t *response,
+                 unsigned char id[ARCHIVE_ID]);
+
+/* The record of a response that is stored. */
+typedef struct archive_original {
+    const unsigned char *id; /* ARCHIVE_ID bytes */
+    vidi_str url;
+    int64_t date;
+} archive_original;
+
+/*
+ * Appends a record with this id that takes the place of a response record: the payload is that of an earlier response.
+ * With a head, the response had the same payload (`identical-payload-digest`); without one, the server said that nothing
+ * has changed (`server-not-modified`). VIDI_OK or VIDI_EMEMORY; then nothing is appended.
+ */
+int archive_pack_revisit(archive_packer *packer, const archive_exchange *exchange, const unsigned char id[ARCHIVE_ID],
+                         const archive_original *original, bytes *to);
+
+/* Makes an id. VIDI_OK or VIDI_ESYSTEM. */
+int archive_id(archive_packer *packer, unsigned char id[ARCHIVE_ID]);
+/* The text of an id, "<urn:uuid:…>". */
+void archive_id_text(const unsigned char id[ARCHIVE_ID], char to[ARCHIVE_ID_ROOM]);
 
 /*
  * Appends packed records of one exchange; *file and *offset tell where they begin. VIDI_OK, VIDI_EMEMORY, VIDI_EIO or
@@ -103,10 +125,11 @@ const char *archive_error(const archive *archive);
 typedef struct archive_record {
     uint32_t file;
     uint64_t offset, length;
-    vidi_str type;       /* "response" */
+    vidi_str type;       /* "response", "revisit", … */
     vidi_str id, date;   /* "<urn:uuid:…>", "2023-11-14T22:13:20.000Z" */
     vidi_str url;        /* as archive_url writes it; empty: none */
     vidi_str digest;     /* of the body; empty: none */
+    vidi_str refers_to;  /* of a revisit record: the id of the response that has the body */
     vidi_str head, body; /* of a response; otherwise `head` is the record's whole block */
 } archive_record;
 

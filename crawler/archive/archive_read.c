@@ -164,6 +164,7 @@ static int parse(archive_reader *reader, archive_record *record)
                                .date = field(head, "WARC-Date"),
                                .url = field(head, "WARC-Target-URI"),
                                .digest = field(head, "WARC-Payload-Digest"),
+                               .refers_to = field(head, "WARC-Refers-To"),
                                .head = block};
     const char *head_end = is_text(record->type, "response") ? memmem(block.ptr, block.len, last, 4) : NULL;
     if (head_end) {

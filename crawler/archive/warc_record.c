@@ -18,7 +18,7 @@
 
 #include "crawler/archive/warc_digest.h"
 
-enum { LEVEL = 1, KEEP = 1 << 20, UUID_BYTES = 16, RANDOM_BYTES = 256 * UUID_BYTES };
+enum { LEVEL = 1, KEEP = 1 << 20, RANDOM_BYTES = 256 * ARCHIVE_ID };
 
 struct archive_packer {
     struct libdeflate_compressor *compressor;
@@ -70,26 +70,30 @@ static int fill_random(archive_packer *packer)
     return VIDI_OK;
 }
 
-int warc_id(archive_packer *packer, char id[WARC_ID_ROOM])
+int archive_id(archive_packer *packer, unsigned char id[ARCHIVE_ID])
+{
+    if (packer->random_left == 0 && fill_random(packer))
+        return VIDI_ESYSTEM;
+    packer->random_left -= ARCHIVE_ID;
+    memcpy(id, packer->random + packer->random_left, ARCHIVE_ID);
+    id[6] = (unsigned char)((id[6] & 0x0F) | 0x40); /* version 4: random */
+    id[8] = (unsigned char)((id[8] & 0x3F) | 0x80);
+    return VIDI_OK;
+}
+
+void archive_id_text(const unsigned char id[ARCHIVE_ID], char to[ARCHIVE_ID_ROOM])
 {
     static const char digits[] = "0123456789abcdef", head[] = "<urn:uuid:";
 
-    if (packer->random_left == 0 && fill_random(packer))
-        return VIDI_ESYSTEM;
-    packer->random_left -= UUID_BYTES;
-    unsigned char *uuid = packer->random + packer->random_left;
-    uuid[6] = (unsigned char)((uuid[6] & 0x0F) | 0x40); /* version 4: random */
-    uuid[8] = (unsigned char)((uuid[8] & 0x3F) | 0x80);
-    memcpy(id, head, sizeof head);
-    char *to = id + sizeof head - 1;
-    for (size_t i = 0; i < UUID_BYTES; i++) {
+    memcpy(to, head, sizeof head);
+    to += sizeof head - 1;
+    for (size_t i = 0; i < ARCHIVE_ID; i++) {
         if (i == 4 || i == 6 || i == 8 || i == 10)
             *to++ = '-';
-        *to++ = digits[uuid[i] >> 4];
-        *to++ = digits[uuid[i] & 15];
+        *to++ = digits[id[i] >> 4];
+        *to++ = digits[id[i] & 15];
     }
     memcpy(to, ">", 2);
-    return VIDI_OK;
 }
 
 /* ---- URLs ---- */
@@ -128,16 +132,40 @@ static void put_field(archive_packer *packer, const char *name, const char *valu
     put_text(packer, "\r\n");
 }
 
-static void put_date(archive_packer *packer, int64_t date)
+static void put_date(archive_packer *packer, const char *name, int64_t date, bool with_milliseconds)
 {
+    date = date < 0 ? 0 : date;
     time_t seconds = (time_t)(date / 1000);
     struct tm utc = {.tm_year = 70, .tm_mday = 1};
     char text[80];
 
     gmtime_r(&seconds, &utc);
-    snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-             utc.tm_hour, utc.tm_min, utc.tm_sec, (int)(date % 1000));
-    put_field(packer, "WARC-Date", text);
+    size_t length = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(text + length, sizeof text - length, with_milliseconds ? ".%03dZ" : "Z", (int)(date % 1000));
+    put_field(packer, name, text);
+}
+
+static void put_url(archive_packer *packer, const char *name, vidi_str url)
+{
+    put_text(packer, name);
+    put_text(packer, ": ");
+    if (!packer->error)
+        packer->error = archive_url(url, &packer->plain);
+    put_text(packer, "\r\n");
+}
+
+/*
+ * Players look the original up by URL and date, in an index whose dates are whole seconds. With milliseconds wabac.js
+ * would find the next record of that URL.
+ */
+static void put_original(archive_packer *packer, const archive_original *original)
+{
+    char id[ARCHIVE_ID_ROOM];
+
+    archive_id_text(original->id, id);
+    put_field(packer, "WARC-Refers-To", id);
+    put_url(packer, "WARC-Refers-To-Target-URI", original->url);
+    put_date(packer, "WARC-Refers-To-Date", original->date, false);
 }
 
 static void put_head(archive_packer *packer, const warc_record *record)
@@ -147,18 +175,17 @@ static void put_head(archive_packer *packer, const warc_record *record)
     put_text(packer, "WARC/1.1\r\n");
     put_field(packer, "WARC-Type", record->type);
     put_field(packer, "WARC-Record-ID", record->id);
-    put_date(packer, record->date < 0 ? 0 : record->date);
-    if (record->target.ptr) {
-        put_text(packer, "WARC-Target-URI: ");
-        if (!packer->error)
-            packer->error = archive_url(record->target, &packer->plain);
-        put_text(packer, "\r\n");
-    }
+    put_date(packer, "WARC-Date", record->date, true);
+    if (record->target.ptr)
+        put_url(packer, "WARC-Target-URI", record->target);
     put_field(packer, "WARC-Filename", record->filename);
     put_field(packer, "WARC-IP-Address", record->address);
     put_field(packer, "WARC-Protocol", record->protocol);
     put_field(packer, "WARC-Concurrent-To", record->concurrent_to);
     put_field(packer, "WARC-Payload-Digest", record->payload_digest);
+    put_field(packer, "WARC-Profile", record->profile);
+    if (record->original)
+        put_original(packer, record->original);
     if (!packer->error)
         packer->error = warc_digest(packer->digest, record->block, 2, digest);
     put_field(packer, "WARC-Block-Digest", packer->error ? NULL : digest);
@@ -219,16 +246,20 @@ static int add_line(bytes *to, const char *name, const char *value)
 
 static int pack_info(archive_packer *packer, const char *filename, int64_t date, vidi_str block, bytes *to)
 {
-    char id[WARC_ID_ROOM];
-    int error = warc_id(packer, id);
+    unsigned char id[ARCHIVE_ID];
+    char text[ARCHIVE_ID_ROOM];
+    int error = archive_id(packer, id);
     warc_record record = {.type = "warcinfo",
-                          .id = id,
+                          .id = text,
                           .date = date,
                           .filename = filename,
                           .content_type = "application/warc-fields",
                           .block = {block}};
 
-    return error ? error : warc_pack(packer, &record, to);
+    if (error)
+        return error;
+    archive_id_text(id, text);
+    return warc_pack(packer, &record, to);
 }
 
 int warc_pack_info(archive_packer *packer, const char *filename, int64_t date, const char *agent, const char *contact,

@@ -6,21 +6,20 @@
 
 #include "crawler/archive/archive.h"
 
-enum { WARC_ID_ROOM = 48, WARC_DIGEST_ROOM = 38 };
+enum { WARC_DIGEST_ROOM = 38 };
 
 /* Fields that are NULL are left out of the record. Bytes that a URL cannot have are percent-encoded in the target. */
 typedef struct warc_record {
     const char *type; /* "response" */
-    const char *id;   /* as warc_id makes it */
+    const char *id;   /* as archive_id_text writes it */
     int64_t date;     /* milliseconds since 1970 */
     vidi_str target;
     const char *filename, *address, *protocol, *concurrent_to, *payload_digest;
+    const char *profile;              /* of a revisit record */
+    const archive_original *original; /* that it refers to */
     const char *content_type;
     vidi_str block[2]; /* the content, in two pieces */
 } warc_record;
-
-/* "<urn:uuid:…>" with 122 random bits. VIDI_OK or VIDI_ESYSTEM. */
-int warc_id(archive_packer *packer, char id[WARC_ID_ROOM]);
 
 /* Appends the packed record. VIDI_OK or VIDI_EMEMORY; nothing is appended then. */
 int warc_pack(archive_packer *packer, const warc_record *record, bytes *to);

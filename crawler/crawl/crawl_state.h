@@ -90,6 +90,7 @@ typedef struct fetch_job {
     uint32_t file; /* of the archive */
     uint64_t offset;
     bool stored;
+    uint64_t body; /* row whose record has the body; 0: this one's, or there is none */
     char text[];
 } fetch_job;
 

@@ -4,6 +4,7 @@
 #include "crawler/crawl/id_map.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "vidi/vidi.h"
 
@@ -67,6 +68,13 @@ void id_map_remove(id_map *map, uint64_t id)
         }
     }
     map->entries[free_at] = (id_entry){0};
+}
+
+void id_map_clear(id_map *map)
+{
+    if (map->count > 0)
+        memset(map->entries, 0, map->room * sizeof *map->entries);
+    map->count = 0;
 }
 
 void id_map_free(id_map *map)

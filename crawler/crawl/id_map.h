@@ -1,5 +1,5 @@
 /*
- * A table from ids of hosts, which are keyed digests, to pointers. Entries are found by the id's own bits.
+ * A table from ids, which are digests, to pointers. Entries are found by the id's own bits.
  */
 #ifndef VIDI_CRAWLER_CRAWL_ID_MAP_H
 #define VIDI_CRAWLER_CRAWL_ID_MAP_H
@@ -23,6 +23,8 @@ void *id_map_get(const id_map *map, uint64_t id);
 /* Adds or replaces; `id` is not 0, `value` is not NULL. VIDI_OK or VIDI_EMEMORY. */
 int id_map_put(id_map *map, uint64_t id, void *value);
 void id_map_remove(id_map *map, uint64_t id);
+/* Removes all entries and keeps the room. */
+void id_map_clear(id_map *map);
 void id_map_free(id_map *map); /* the values are the caller's */
 
 #endif

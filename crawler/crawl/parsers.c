@@ -21,7 +21,8 @@ static size_t weight_of(const fetch_job *job)
 {
     const harvest *h = &job->harvest;
 
-    return sizeof *job + h->records.room + h->text.room + h->names.room + h->link_room * sizeof *h->links;
+    return sizeof *job + h->records.room + h->head.room + h->text.room + h->names.room +
+           h->link_room * sizeof *h->links;
 }
 
 /* A seed that leads out of the crawl is a crawl of one page: nearly always a mistake. */
@@ -93,12 +94,15 @@ static int read_stored(parser *self, const fetch_job *page, fetch_response *to)
     return result;
 }
 
-/* Validators that a response of 304 does not repeat are still good. */
-static void keep_validators(harvest *into, const known_page *known, vidi_str head)
+/* What the response of 304 says itself. Validators that it does not repeat are still good. */
+static void take_own(const crawl *crawl, fetch_job *page)
 {
+    harvest *into = &page->harvest;
+    const known_page *known = page->known;
+
     snprintf(into->etag, sizeof into->etag, "%s", known->etag ? known->etag : "");
     snprintf(into->modified, sizeof into->modified, "%s", known->modified ? known->modified : "");
-    harvest_validators(into, head);
+    harvest_unchanged(into, &crawl->rules, page->response);
 }
 
 /*
@@ -113,7 +117,7 @@ static int read_unchanged(parser *self, fetch_job *page)
     if (result == 1) {
         page->harvested = true;
         result = harvest_read(&page->harvest, &self->crawl->rules, NULL, &page->url, &stored);
-        keep_validators(&page->harvest, page->known, bytes_str(&page->response->head));
+        take_own(self->crawl, page);
     }
     bytes_free(&stored.head);
     bytes_free(&stored.body);

@@ -33,6 +33,11 @@ static const char *const texts[DB_STATEMENTS] = {
                        " kept) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
                        " ?19, ?20, ?21, ?22) ON CONFLICT (id) DO NOTHING",
     [DB_OUTCOME_HAS] = "SELECT 1 FROM outcomes WHERE id = ?1",
+    [DB_PAYLOAD_ADD] = "INSERT OR REPLACE INTO payloads (digest, row) VALUES (?1, ?2)",
+    [DB_PAYLOAD_FIND] = "SELECT o.id, u.url, o.date, o.record FROM outcomes o JOIN urls u ON u.id = o.id"
+                        " WHERE o.id = iif(?1, ?1, (SELECT row FROM payloads WHERE digest = ?2)) AND o.digest = ?3"
+                        " AND o.body IS NULL AND o.file IS NOT NULL AND length(o.record) = 16",
+    [DB_PAYLOADS] = "SELECT id, digest FROM outcomes WHERE body IS NULL AND file IS NOT NULL AND bytes > 0",
     [DB_HOST_READ] = "SELECT origin, pages, not_before, parked, robots_outcome, robots_date, robots_reached"
                      " FROM hosts WHERE id = ?1",
     [DB_HOST_CHANGE] = "UPDATE hosts SET origin = ?2, pages = ?3, not_before = ?4, parked = ?5, robots_outcome = ?6,"

@@ -21,6 +21,7 @@
  *   newest    page, row, settled, good: the newest row of a page, the newest that tells what it is, and the newest that
  *             has content. Kept from the second visit on
  *   schedule  page, history, rate, due, …: pages that a continuous crawl visits again (crawler/schedule)
+ *   payloads  digest, row: bits of the digest of each body that is stored, and the row whose record has it
  *   pages     a view for people: urls and outcomes together, the newest row of each page; visits has all rows
  *
  * One thread uses a database. Functions return VIDI_OK, VIDI_EMEMORY, VIDI_EIO, VIDI_ELIMIT (the disk is full),
@@ -160,6 +161,23 @@ typedef struct db_outcome {
 int db_outcome_add(crawl_db *db, const db_outcome *outcome);
 /* 1 if the URL has an outcome, 0 if not, or an error. */
 int db_is_done(crawl_db *db, uint64_t id);
+
+/* A body that is stored, for records that refer to it. */
+typedef struct db_payload {
+    uint64_t row; /* whose record has it */
+    vidi_str url; /* valid until the next call */
+    int64_t date;
+    unsigned char record[DB_RECORD];
+} db_payload;
+
+/* The bits of a digest that `payloads` has; never 0. */
+uint64_t db_payload_key(const char *digest);
+/* Finds the body with this digest: that of the row, or, if `row` is 0, of any. VIDI_EABSENT: it is not stored. */
+int db_payload_find(crawl_db *db, uint64_t row, const char *digest, db_payload *found);
+/* The row has the body with this key, until another row does. Many rows are cheap in the order of their keys only. */
+int db_payload_add(crawl_db *db, uint64_t key, uint64_t row);
+/* Calls `visit` with each row that has a body in its record, and the digest. Not 0 ends the walk and is returned. */
+int db_payloads(crawl_db *db, frontier_visit *visit, void *context);
 
 /* ---- hosts ---- */
 

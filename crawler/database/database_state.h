@@ -17,6 +17,9 @@ enum db_statement {
     DB_SET,
     DB_OUTCOME_ADD,
     DB_OUTCOME_HAS,
+    DB_PAYLOAD_ADD,
+    DB_PAYLOAD_FIND,
+    DB_PAYLOADS,
     DB_HOST_READ,
     DB_HOST_CHANGE,
     DB_HOST_ADD,
@@ -77,7 +80,7 @@ struct crawl_db {
     bool rolled_back; /* what is in memory must be read again */
     int spoiled;      /* an error in this transaction; VIDI_OK: none */
     bytes host;       /* the texts of the last db_host_read */
-    bytes texts;      /* those of the last db_prior_read or db_validators_read */
+    bytes texts;      /* those of the last db_prior_read, db_validators_read or db_payload_find */
     sqlite3_stmt *statements[DB_STATEMENTS];
     char error[256];
 };

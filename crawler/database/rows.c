@@ -2,6 +2,7 @@
  * The rows of the database's tables: see database.h.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "crawler/base/sql.h"
 #include "crawler/database/database_state.h"
@@ -99,6 +100,50 @@ int db_is_done(crawl_db *db, uint64_t id)
         db_fail(db, error);
     sqlite3_reset(ask);
     return error ? error : result == SQLITE_ROW;
+}
+
+/* ---- payloads ---- */
+
+/* Two bodies may have the same key, so whoever finds one compares the whole digest. */
+uint64_t db_payload_key(const char *digest)
+{
+    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    uint64_t key = 0;
+
+    digest += strncmp(digest, "sha1:", 5) == 0 ? 5 : 0;
+    for (size_t i = 0; i < 13 && digest[i]; i++) {
+        const char *at = strchr(alphabet, digest[i]);
+        key = key << 5 | (at ? (uint64_t)(at - alphabet) : 0);
+    }
+    key &= INT64_MAX;
+    return key ? key : 1;
+}
+
+int db_payload_add(crawl_db *db, uint64_t key, uint64_t row)
+{
+    return DB_CHANGE(db, DB_PAYLOAD_ADD, SQL_NUMBER(key), SQL_NUMBER(row));
+}
+
+int db_payload_find(crawl_db *db, uint64_t row, const char *digest, db_payload *found)
+{
+    int error = db_ready(db, DB_PAYLOAD_FIND);
+    if (error)
+        return error;
+    sqlite3_stmt *ask = db->statements[DB_PAYLOAD_FIND];
+    sql_bind(ask, SQL_VALUES(SQL_NUMBER(row), SQL_NUMBER(db_payload_key(digest)), SQL_STRING(digest)));
+    int result = sqlite3_step(ask);
+    error = result == SQLITE_DONE ? VIDI_EABSENT : sql_code(result);
+    if (!error) {
+        *found = (db_payload){.row = sql_number(ask, 0), .date = sqlite3_column_int64(ask, 2)};
+        memcpy(found->record, sqlite3_column_blob(ask, 3), DB_RECORD);
+        db->texts.len = 0;
+        error = bytes_append_str(&db->texts, sql_blob(ask, 1));
+        found->url = bytes_str(&db->texts);
+    }
+    if (error && error != VIDI_EABSENT)
+        db_fail(db, error);
+    sqlite3_reset(ask);
+    return error;
 }
 
 /* ---- hosts ---- */
@@ -240,6 +285,11 @@ int db_seeds_again(crawl_db *db, uint64_t first, frontier_visit *visit, void *co
     int error = visit_urls(db, DB_SEEDS_FAILED, values, 2, visit, context);
 
     return error ? error : db_change(db, DB_SEEDS_AGAIN, values, 2);
+}
+
+int db_payloads(crawl_db *db, frontier_visit *visit, void *context)
+{
+    return visit_urls(db, DB_PAYLOADS, NULL, 0, visit, context);
 }
 
 int db_skip(crawl_db *db, const char *reason, uint64_t links)

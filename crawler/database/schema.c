@@ -54,6 +54,7 @@ const char db_tables[] =
     "CREATE TABLE schedule (page INTEGER PRIMARY KEY, history BLOB NOT NULL, importance REAL NOT NULL,"
     " rate REAL NOT NULL, alive REAL NOT NULL, visited INTEGER NOT NULL, due INTEGER NOT NULL, taken INTEGER NOT NULL);"
     "CREATE INDEX schedule_by_due ON schedule (due);"
+    "CREATE TABLE payloads (digest INTEGER PRIMARY KEY, row INTEGER NOT NULL);"
     "CREATE VIEW visits AS " ROWS ";"
     "CREATE VIEW pages AS " ROWS " LEFT JOIN newest n ON n.page = iif(u.page, u.page, u.id)"
     " WHERE n.row IS NULL OR n.row = u.id;";

@@ -97,27 +97,33 @@ static int read_content(reading *r)
 
 /* ---- archive ---- */
 
+static void take_connection(harvest *into, const fetch_response *response)
+{
+    if (response->address.length > 0)
+        fetch_address_text(&response->address, into->address);
+    into->protocol = response->is_h2 ? "h2" : NULL;
+}
+
 static int pack(reading *r, archive_packer *packer)
 {
     const fetch_response *response = r->response;
     harvest *into = r->collector.into;
-    char address[46];
-    bytes head = {0};
-    int error = http_archived_head(r->head, response->body.len, &head);
+    int error = http_archived_head(r->head, response->body.len, &into->head);
 
+    take_connection(into, response);
     if (!error) {
-        archive_exchange exchange = {
-            .url = r->collector.from->url,
-            .date = response->date,
-            .address = response->address.length ? fetch_address_text(&response->address, address) : NULL,
-            .protocol = response->is_h2 ? "h2" : NULL,
-            .request = bytes_str(&response->sent),
-            .head = bytes_str(&head),
-            .body = bytes_str(&response->body),
-            .digest = into->digest};
-        error = archive_pack(packer, &exchange, &into->records, &into->response_length);
+        archive_exchange exchange = {.url = r->collector.from->url,
+                                     .date = response->date,
+                                     .address = *into->address ? into->address : NULL,
+                                     .protocol = into->protocol,
+                                     .request = bytes_str(&response->sent),
+                                     .head = bytes_str(&into->head),
+                                     .body = bytes_str(&response->body),
+                                     .digest = into->digest};
+        error = archive_pack(packer, &exchange, &into->records, &into->response_length, into->record);
     }
-    bytes_free(&head);
+    if (response->body.len == 0) /* it has no payload that could be stored already */
+        bytes_free(&into->head);
     return error;
 }
 
@@ -153,7 +159,7 @@ static void take_value(vidi_str head, const char *name, char *to, size_t room)
     to[value.len] = 0;
 }
 
-void harvest_validators(harvest *into, vidi_str head)
+static void take_validators(harvest *into, vidi_str head)
 {
     take_value(head, "etag", into->etag, sizeof into->etag);
     take_value(head, "last-modified", into->modified, sizeof into->modified);
@@ -169,7 +175,7 @@ static int read_response(reading *r)
         harvest_tell_problem(into, r->response->why);
         return VIDI_OK;
     }
-    harvest_validators(into, r->head);
+    take_validators(into, r->head);
     r->robots = http_robots(r->head, r->collector.rules->agent);
     r->collector.nofollow = r->robots & HTML_ROBOTS_NOFOLLOW;
     if (!was_asked_for_head(r->response))
@@ -208,10 +214,20 @@ int harvest_read(harvest *into, const harvest_rules *rules, archive_packer *pack
     return error;
 }
 
+void harvest_unchanged(harvest *into, const harvest_rules *rules, const fetch_response *response)
+{
+    vidi_str head = bytes_str(&response->head);
+
+    take_validators(into, head);
+    take_connection(into, response);
+    into->unchanged = rules->store && into->may_store && !(http_robots(head, rules->agent) & HTML_ROBOTS_NOARCHIVE);
+}
+
 void harvest_free(harvest *found)
 {
     free(found->links);
     bytes_free(&found->records);
+    bytes_free(&found->head);
     bytes_free(&found->text);
     bytes_free(&found->names);
     *found = (harvest){0};

@@ -70,7 +70,13 @@ typedef struct harvest {
     char problem[160];      /* a sentence about that; empty: none */
     bytes records;          /* for the archive; empty: not to be stored */
     size_t response_length; /* of the packed response record, the first of `records` */
-    bytes text;             /* what the strings above point into */
+    bool unchanged;         /* a response of 304, for which a revisit record is to be stored */
+    /* For a revisit record in place of the response record. */
+    unsigned char record[ARCHIVE_ID]; /* the id that the request record names; not set after a 304 */
+    char address[46];                 /* of the server; empty: not known */
+    const char *protocol;             /* as in archive_exchange */
+    bytes head;                       /* as it is archived; empty: of a response without a body, and after a 304 */
+    bytes text;                       /* what the strings above point into */
 } harvest;
 
 /*
@@ -90,8 +96,8 @@ void harvest_free(harvest *found);
  */
 uint32_t harvest_hops(const frontier_url *from, frontier_kind kind);
 
-/* Takes ETag and Last-Modified from a head; leaves one that the head does not have as it is. */
-void harvest_validators(harvest *into, vidi_str head);
+/* Takes from a response of 304 what is its own, such as ETag and Last-Modified; `into` has what the stored one yields. */
+void harvest_unchanged(harvest *into, const harvest_rules *rules, const fetch_response *response);
 
 /* True if content of unknown type begins like a page of HTML. */
 bool harvest_looks_like_html(vidi_str content);

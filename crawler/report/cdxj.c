@@ -15,8 +15,19 @@
 #include "crawler/report/report_state.h"
 #include "vidi/url.h"
 
-static const char lines[] = "SELECT cdxj(u.url, o.date, o.type, o.status, o.digest, o.length, o.offset, o.file) AS line"
-                            " FROM outcomes o JOIN urls u ON u.id = o.id WHERE o.file IS NOT NULL ORDER BY line";
+/*
+ * The newest row of each page, and the rows that have the bodies of those. A row that names another one for its body has
+ * a revisit record. After a 304 the status is that of the page, because that is what players show.
+ */
+static const char lines[] =
+    "WITH last AS (SELECT o.id, o.body FROM outcomes o JOIN urls u ON u.id = o.id"
+    " LEFT JOIN newest n ON n.page = iif(u.page, u.page, u.id)"
+    " WHERE o.file IS NOT NULL AND (n.row IS NULL OR n.row = o.id)),"
+    " shown AS (SELECT id FROM last UNION SELECT ifnull(b.body, b.id) FROM last l JOIN outcomes b ON b.id = l.body)"
+    " SELECT cdxj(u.url, o.date, iif(o.body, 'warc/revisit', o.type),"
+    " iif(o.status = 304, ifnull(h.status, 304), o.status), o.digest, o.length, o.offset, o.file) AS line"
+    " FROM shown s JOIN outcomes o ON o.id = s.id JOIN urls u ON u.id = o.id LEFT JOIN outcomes h ON h.id = o.body"
+    " WHERE o.file IS NOT NULL ORDER BY line";
 
 typedef struct maker {
     vidi_canon *surt;

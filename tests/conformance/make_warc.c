@@ -1,6 +1,6 @@
 /*
- * make_warc FOLDER: writes the state of a crawl, with an archive of a few files that has every sort of page and a
- * database that knows them, and prints the index of it (CDXJ). tests/conformance/warcio.sh compares that with what
+ * make_warc FOLDER: writes the state of a crawl, with an archive of a few files that has every sort of page, some of them
+ * again as revisit records of both kinds, and a database that knows them, and prints the index of it (CDXJ). tests/conformance/warcio.sh compares that with what
  * another reader finds in the archive.
  */
 #include <stdio.h>
@@ -40,41 +40,66 @@ typedef struct state {
 } state;
 
 /* The rows that a crawl keeps of a page. */
-static int add_rows(crawl_db *to, const archive_exchange *exchange, int status, const char *file, uint64_t offset,
-                    uint64_t length)
+static int add_rows(crawl_db *to, const archive_exchange *exchange, db_outcome *outcome)
 {
     frontier_url url = {.host = 1, .url = exchange->url};
     int error = frontier_add(db_frontier(to), &url);
-    db_outcome outcome = {.id = url.id,
-                          .status = status,
-                          .type = {"text/html", 9},
-                          .digest = exchange->digest,
-                          .date = exchange->date,
-                          .file = file,
-                          .offset = offset,
-                          .length = length};
 
-    return error ? error : db_outcome_add(to, &outcome);
+    outcome->id = url.id;
+    outcome->type = (vidi_str){"text/html", 9};
+    outcome->digest = exchange->digest;
+    outcome->bytes = exchange->body.len;
+    outcome->date = exchange->date;
+    return error ? error : db_outcome_add(to, outcome);
 }
 
-static int store(state *in, const archive_exchange *exchange, int status)
+/* Packs the records; if the row refers to another one, a revisit record in place of the response. */
+static int pack(state *in, const archive_exchange *exchange, const db_outcome *outcome, unsigned char *id, bytes *to,
+                size_t *length)
+{
+    bytes packed = {0};
+    db_payload stored = {0};
+    size_t response;
+    int error = archive_pack(in->packer, exchange, outcome->body ? &packed : to, length, id);
+
+    if (error || !outcome->body)
+        return error;
+    response = *length;
+    error = db_payload_find(in->db, outcome->body, exchange->digest, &stored);
+    archive_original original = {.id = stored.record, .url = stored.url, .date = stored.date};
+    if (!error)
+        error = archive_pack_revisit(in->packer, exchange, id, &original, to);
+    *length = to->len;
+    if (!error && exchange->head.len)
+        error = bytes_append(to, packed.ptr + response, packed.len - response);
+    bytes_free(&packed);
+    return error;
+}
+
+static int store(state *in, const archive_exchange *exchange, db_outcome outcome)
 {
     char name[ARCHIVE_NAME_ROOM];
+    unsigned char id[ARCHIVE_ID];
     bytes packed = {0};
     uint32_t file;
-    uint64_t offset;
-    size_t response;
-    int error = archive_pack(in->packer, exchange, &packed, &response);
+    size_t length;
+    int error = pack(in, exchange, &outcome, id, &packed, &length);
 
+    outcome.record = id;
+    outcome.length = length;
     if (!error)
-        error = archive_write(in->archive, bytes_str(&packed), &file, &offset);
+        error = archive_write(in->archive, bytes_str(&packed), &file, &outcome.offset);
+    outcome.file = archive_name(file, name);
     if (!error)
-        error = add_rows(in->db, exchange, status, archive_name(file, name), offset, response);
+        error = add_rows(in->db, exchange, &outcome);
     bytes_free(&packed);
     return error ? fail("cannot store a page") : 0;
 }
 
-static int store_page(state *in, unsigned number)
+typedef enum kind { RESPONSE, COPY, UNCHANGED } kind;
+
+/* A page; the same body under another URL; or the page again, a day later, when the server says that it is unchanged. */
+static int store_page(state *in, unsigned number, kind kind)
 {
     static const int statuses[] = {200, 200, 301, 404, 500};
     static char body[70000];
@@ -82,21 +107,22 @@ static int store_page(state *in, unsigned number)
     size_t length = make_body(number, body);
     int status = statuses[number % 5];
 
-    snprintf(url, sizeof url, "https://%sexample.org/%u%s", number % 4 ? "" : "www.", number,
-             number % 2 ? "?b=%C3%A4&a=1" : "");
+    snprintf(url, sizeof url, "https://%sexample.org/%u%s%s", number % 4 ? "" : "www.", number,
+             kind == COPY ? "/copy" : "", number % 2 ? "?b=%C3%A4&a=1" : "");
     snprintf(head, sizeof head,
              "HTTP/1.1 %d Some Reason\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %zu\r\n\r\n", status,
              length);
     if (archive_digest((vidi_str){body, length}, digest))
         return fail("no digest");
     archive_exchange exchange = {.url = {url, strlen(url)},
-                                 .date = INT64_C(1700000000000) + 997 * number,
+                                 .date = INT64_C(1700000000000) + 86400000 * kind + 997 * number,
                                  .address = number % 7 ? "192.0.2.1" : "2001:db8::1",
                                  .request = {"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", 37},
-                                 .head = {head, strlen(head)},
+                                 .head = {head, kind == UNCHANGED ? 0 : strlen(head)},
                                  .body = {body, length},
                                  .digest = digest};
-    return store(in, &exchange, status);
+    return store(in, &exchange,
+                 (db_outcome){.status = kind == UNCHANGED ? 304 : status, .body = kind == RESPONSE ? 0 : number + 1});
 }
 
 static int store_all(state *in)
@@ -104,7 +130,9 @@ static int store_all(state *in)
     int failed = db_begin(in->db) ? fail(db_error(in->db)) : 0;
 
     for (unsigned i = 0; i < PAGES && !failed; i++)
-        failed = store_page(in, i);
+        failed = store_page(in, i, RESPONSE);
+    for (unsigned i = 0; i < PAGES && !failed; i += 5) /* with a status of 200 */
+        failed = store_page(in, i, COPY) || store_page(in, i, UNCHANGED);
     if (!failed && archive_sync(in->archive))
         failed = fail(archive_error(in->archive));
     if (!failed && db_commit(in->db))

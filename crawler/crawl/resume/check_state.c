@@ -4,7 +4,8 @@
  *   crawl.db    the checksum of each page; the trees, counts and queue (db_verify)
  *   seen        each byte; where it stands, compared with the database (consistency.c); the URL of each row of this
  *               visit must be in it
- *   archive     each record; and for each page that the database says is stored, a record at its place, with its digest
+ *   archive     each record; and for each page that the database says is stored, a record at its place, with its digest;
+ *               if the body is that of another page, a revisit record that names the record of that one
  *   --jsonl     the digest of all committed lines
  *
  * A crawl may be running meanwhile. So the set is read before the database, and is then older, which is not a fault.
@@ -204,7 +205,10 @@ static int check_set(checking *check)
 /* ---- the archive ---- */
 
 static const char stored[] =
-    "SELECT o.file, o.offset, o.length, o.digest, u.url FROM outcomes o JOIN urls u ON u.id = o.id"
+    "SELECT o.file, o.offset, o.length, o.digest, u.url, o.record, o.body, p.record FROM outcomes o"
+    " JOIN urls u ON u.id = o.id LEFT JOIN outcomes b ON b.id = o.body LEFT JOIN outcomes p ON p.id = ifnull(b.body, "
+    "b.id)"
+    " AND p.body IS NULL AND p.file IS NOT NULL AND p.digest = o.digest"
     " WHERE o.file IS NOT NULL ORDER BY o.file, o.offset";
 
 static bool is_same(vidi_str a, vidi_str b)
@@ -223,14 +227,33 @@ static int order_of(sqlite3_stmt *row, const archive_record *record)
     return order;
 }
 
+static bool is_id(vidi_str text, vidi_str id)
+{
+    char expected[ARCHIVE_ID_ROOM];
+
+    if (id.len != ARCHIVE_ID)
+        return false;
+    archive_id_text((const unsigned char *)id.ptr, expected);
+    return is_same(text, (vidi_str){expected, strlen(expected)});
+}
+
+/* A body is in the record of the page, or in the one that its revisit record names. */
+static bool has_body(sqlite3_stmt *row, const archive_record *record)
+{
+    if (sqlite3_column_type(row, 6) == SQLITE_NULL)
+        return is_same(record->type, (vidi_str){"response", 8});
+    return is_same(record->type, (vidi_str){"revisit", 7}) && is_id(record->refers_to, sql_blob(row, 7));
+}
+
 static int compare_record(checking *check, sqlite3_stmt *row, const archive_record *record)
 {
     bytes url = {0};
     int error = archive_url(sql_blob(row, 4), &url);
     vidi_str digest = sql_blob(row, 3);
 
-    if (!error && (record->length != sql_number(row, 2) || !is_same(record->type, (vidi_str){"response", 8}) ||
-                   !is_same(record->url, bytes_str(&url)) || !is_same(record->digest, digest)))
+    if (!error &&
+        (record->length != sql_number(row, 2) || !has_body(row, record) || !is_id(record->id, sql_blob(row, 5)) ||
+         !is_same(record->url, bytes_str(&url)) || !is_same(record->digest, digest)))
         tell(check, "archive/%s: the record at byte %" PRIu64 " is not the one of %.300s", sql_text(row, 0).ptr,
              record->offset, url.len ? sql_text(row, 4).ptr : "");
     bytes_free(&url);
@@ -273,9 +296,10 @@ static int compare_all(checking *check, sqlite3_stmt *row, archive_reader *from)
             error = compare_record(check, row, &record);
             if (!error)
                 error = step(check, row, &more);
-        } else if (!error && is_same(record.type, (vidi_str){"response", 8}))
-            tell(check, "archive: a response at byte %" PRIu64 " of file %" PRIu32 " is not in the database",
-                 record.offset, record.file);
+        } else if (!error &&
+                   (is_same(record.type, (vidi_str){"response", 8}) || is_same(record.type, (vidi_str){"revisit", 7})))
+            tell(check, "archive: a %.*s at byte %" PRIu64 " of file %" PRIu32 " is not in the database",
+                 (int)record.type.len, record.type.ptr, record.offset, record.file);
     }
     for (; !error && more; error = step(check, row, &more))
         tell_missing(check, row, &missing);

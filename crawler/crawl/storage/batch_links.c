@@ -257,6 +257,7 @@ void batch_clear(batch *batch)
     batch->is_open = false;
     batch->lines.len = 0;
     batch->lines_written = batch->lines_synced = batch->lines_failed = false;
+    id_map_clear(&batch->payloads);
 }
 
 void batch_free(batch *batch)
@@ -274,4 +275,5 @@ void batch_free(batch *batch)
     free(batch->drops);
     free(batch->delays);
     bytes_free(&batch->lines);
+    id_map_free(&batch->payloads);
 }

@@ -36,20 +36,24 @@ static int failed(storage *storage, int error, const char *what, const char *sai
 
 /* ---- archive and output file ---- */
 
-static int store_page(crawl *crawl, fetch_job *page)
+static int store_page(storage *storage, fetch_job *page)
 {
-    int error = VIDI_OK;
-
-    if (!page->harvested || page->harvest.records.len == 0)
+    vidi_str records;
+    if (!page->harvested)
+        return VIDI_OK;
+    int error = payloads_records(storage, page, &records);
+    if (error)
+        return failed(storage, error, "cannot read the database", db_error(storage->crawl->db));
+    if (records.len == 0)
         return VIDI_OK;
     for (int tries = 0; tries < TRIES; tries++) {
-        error = archive_write(crawl->archive, bytes_str(&page->harvest.records), &page->file, &page->offset);
+        error = archive_write(storage->crawl->archive, records, &page->file, &page->offset);
         if (!may_pass(error))
             break;
         wait_a_moment();
     }
     page->stored = error == VIDI_OK;
-    return error;
+    return error ? error : payloads_note(storage, page);
 }
 
 static int store(storage *storage)
@@ -60,7 +64,7 @@ static int store(storage *storage)
     if (!c->archive)
         return VIDI_OK;
     for (message *one = storage->batch.fetch_jobs.first; one && error == VIDI_OK; one = one->next)
-        error = store_page(c, (fetch_job *)one);
+        error = store_page(storage, (fetch_job *)one);
     for (int tries = 0; error == VIDI_OK && tries < TRIES; tries++) {
         error = archive_sync(c->archive);
         if (!may_pass(error))
@@ -130,7 +134,7 @@ static db_outcome outcome_of(const fetch_job *page, char *name)
         row.content = *h->content ? h->content : NULL;
         row.etag = (vidi_str){*h->etag ? h->etag : NULL, strlen(h->etag)};
         row.modified = (vidi_str){*h->modified ? h->modified : NULL, strlen(h->modified)};
-        row.body = page->status == 304 && page->known ? page->known->row : 0;
+        row.body = page->body ? page->body : page->status == 304 && page->known ? page->known->row : 0;
         row.redirect = h->redirect;
         row.links = h->found;
         row.kept = h->link_count;
@@ -141,6 +145,7 @@ static db_outcome outcome_of(const fetch_job *page, char *name)
         row.file = archive_name(page->file, name);
         row.offset = page->offset;
         row.length = h->response_length;
+        row.record = h->record;
     }
     return row;
 }
@@ -380,6 +385,8 @@ static int write_all(storage *storage)
         error = site_links_write(storage);
     if (error == VIDI_OK)
         error = write_hosts(storage);
+    if (error == VIDI_OK)
+        error = payloads_write(storage);
     counts->synced_to = c->synced_to;
     if (error == VIDI_OK)
         error = counters_write(c, counts, storage->has_stats ? &storage->stats : NULL);
@@ -410,6 +417,7 @@ static int write_transaction(storage *storage)
     }
     storage->counts = storage->pending;
     storage->has_stats = false;
+    payloads_conclude(storage);
     return VIDI_OK;
 }
 

@@ -247,6 +247,8 @@ void *storage_run(void *context)
     messages arrived = {0};
     bool more = true;
     int error = counters_read(c, &storage.counts);
+    if (error == VIDI_OK)
+        error = payloads_open(&storage);
 
     storage.continuous.filled_at = crawl_now(c);
     if (error == VIDI_OK && c->options.continuous)
@@ -271,6 +273,7 @@ void *storage_run(void *context)
     message_queue_close(&c->to_storage);
     crawl_handled(c, storage.handled);
     batch_free(&storage.batch);
+    payloads_free(&storage);
     host_table_free(&storage);
     continuous_end(&storage);
     return NULL;

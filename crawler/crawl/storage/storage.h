@@ -4,6 +4,7 @@
  *   storage.c       its loop: when to commit, to sync, to hand out URLs, to end
  *   batch_links.c   the URLs of a batch: links through the set, rows for the new ones
  *   commit.c        writing a batch
+ *   payloads.c      which bodies are stored already
  *   changes.c       what has become of a page since the last visit
  *   continuous.c    whose turn it is to be visited again
  *   link_check.c    what only --check writes, and asks for when nothing else is left
@@ -88,6 +89,7 @@ typedef struct batch {
     bytes asked_text;
     size_t asked_count, asked_added;
     size_t link_count, link_room, target_room;
+    id_map payloads; /* fetch jobs whose bodies are written, by db_payload_key */
     batch_row *rows;
     size_t row_count, row_room;
     /* The transaction, which may be open long before it is committed: see storage_prepare. */
@@ -118,8 +120,12 @@ typedef struct continuous {
 
 typedef struct storage {
     crawl *crawl;
-    counters counts;  /* committed */
-    counters pending; /* with what the open transaction adds */
+    archive_packer *packer; /* NULL: not needed yet */
+    bytes revisit;          /* the records of a page whose body is stored already */
+    id_map payloads;        /* rows by db_payload_key that the database's table does not have yet */
+    bool payloads_written;  /* the open transaction has them */
+    counters counts;        /* committed */
+    counters pending;       /* with what the open transaction adds */
     batch batch;
     size_t handled; /* messages of this round that are not part of the batch */
     messages to_fetcher;
@@ -180,6 +186,23 @@ int storage_prepare(storage *storage);
 int storage_commit(storage *storage);
 /* Brings the set's commits to disk. */
 int storage_sync(storage *storage);
+
+/* ---- payloads.c ---- */
+
+/*
+ * The records to write for a page: a revisit record takes the place of the response if the body is stored already, and
+ * the page's `body` is set. Empty: nothing. Valid until the next call; called once for each page, before it is written.
+ */
+int payloads_records(storage *storage, fetch_job *page, vidi_str *records);
+/* The page's response is written. */
+int payloads_note(storage *storage, fetch_job *page);
+/* In a transaction: writes the table, if there is much to write or this is the end of the run. */
+int payloads_write(storage *storage);
+/* The transaction is through. */
+void payloads_conclude(storage *storage);
+/* Before the first batch: after a crash, makes the table again. */
+int payloads_open(storage *storage);
+void payloads_free(storage *storage);
 
 /* ---- changes.c ---- */
 

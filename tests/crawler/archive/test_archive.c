@@ -50,6 +50,7 @@ typedef struct written {
     uint32_t file;
     uint64_t offset;
     size_t response, all; /* lengths */
+    unsigned char id[ARCHIVE_ID];
 } written;
 
 /* A page with some bytes that do not pack well. */
@@ -71,7 +72,7 @@ static written write_page(archive *into, archive_packer *packer, unsigned number
                                  .head = str(head),
                                  .body = {body, body_length},
                                  .digest = digest};
-    assert_int_equal(archive_pack(packer, &exchange, &packed, &at.response), VIDI_OK);
+    assert_int_equal(archive_pack(packer, &exchange, &packed, &at.response, at.id), VIDI_OK);
     int error = archive_write(into, bytes_str(&packed), &at.file, &at.offset);
     check(error == VIDI_OK, "%s", archive_error(into));
     at.all = packed.len;
@@ -195,19 +196,29 @@ static void every_record_can_be_read_on_its_own(void **state)
     test_scratch_remove(&folder);
 }
 
+typedef void packs(archive_packer *packer, const archive_exchange *exchange, bytes *to);
+
+static void pack_response(archive_packer *packer, const archive_exchange *exchange, bytes *to)
+{
+    unsigned char id[ARCHIVE_ID];
+    size_t response;
+
+    assert_int_equal(archive_pack(packer, exchange, to, &response, id), VIDI_OK);
+}
+
 /* Packs an exchange, and reads it after a warcinfo record. */
-static void pack_and_read(const archive_exchange *exchange, warc_visit *visit, void *context)
+static void pack_and_read(packs *pack, const archive_exchange *exchange, warc_visit *visit, void *context)
 {
     test_scratch folder;
     bytes packed = {0};
     uint32_t file;
     uint64_t offset, where;
-    size_t response, length;
+    size_t length;
 
     test_scratch_make(&folder);
     archive *archive = open_archive(folder.path, (archive_place){0}, 0);
     archive_packer *packer = archive_packer_open();
-    assert_int_equal(archive_pack(packer, exchange, &packed, &response), VIDI_OK);
+    pack(packer, exchange, &packed);
     assert_int_equal(archive_write(archive, bytes_str(&packed), &file, &offset), VIDI_OK);
     assert_int_equal(archive_sync(archive), VIDI_OK);
     unsigned char *data = test_file_load(&folder, first_file, &length);
@@ -237,7 +248,7 @@ static void a_url_cannot_add_fields(void **state)
     bool met = false;
     archive_exchange exchange = {
         .url = {url, sizeof url - 1}, .date = now, .head = str("HTTP/1.1 200 OK\r\n\r\n"), .body = str("x")};
-    pack_and_read(&exchange, look_for_injection, &met);
+    pack_and_read(pack_response, &exchange, look_for_injection, &met);
     assert_true(met);
 }
 
@@ -285,8 +296,70 @@ static void what_is_not_known_is_left_out(void **state)
                                  .date = now,
                                  .head = str("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"),
                                  .body = str("ten bytes.")};
-    pack_and_read(&exchange, look_for_absent_fields, &records);
+    pack_and_read(pack_response, &exchange, look_for_absent_fields, &records);
     assert_int_equal(records, 2); /* warcinfo and response: no request was given */
+}
+
+static const unsigned char original_id[ARCHIVE_ID] = {1, 2, 3, 4, 5, 6, 0x47, 8, 0x89, 10, 11, 12, 13, 14, 15, 0xF0};
+
+static void pack_revisit(archive_packer *packer, const archive_exchange *exchange, bytes *to)
+{
+    archive_original original = {.id = original_id, .url = str("https://example.org/ä"), .date = now};
+    unsigned char id[ARCHIVE_ID];
+
+    assert_int_equal(archive_id(packer, id), VIDI_OK);
+    assert_int_equal(archive_pack_revisit(packer, exchange, id, &original, to), VIDI_OK);
+}
+
+typedef struct revisit {
+    const char *profile, *type, *block;
+    size_t records;
+} revisit;
+
+static void look_at_revisit(void *context, const warc_seen *record)
+{
+    revisit *expected = context;
+    const struct {
+        const char *name, *value;
+    } fields[] = {
+        {"WARC-Profile", expected->profile},
+        {"Content-Type", expected->type},
+        {"WARC-Target-URI", "https://example.org/copy"},
+        {"WARC-Payload-Digest", "sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5"},
+        {"WARC-Refers-To", "<urn:uuid:01020304-0506-4708-890a-0b0c0d0e0ff0>"},
+        {"WARC-Refers-To-Target-URI", "https://example.org/%C3%A4"},
+        {"WARC-Refers-To-Date", "2023-11-14T22:13:20Z"},
+        {"WARC-Date", "2023-11-14T22:13:20.323Z"},
+    };
+
+    expected->records++;
+    if (!warc_is(record, "WARC-Type", "revisit"))
+        return;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        assert_string_equal(warc_value(record, fields[i].name), fields[i].value);
+    assert_int_equal(record->block_length, strlen(expected->block));
+    assert_memory_equal(record->block, expected->block, record->block_length);
+}
+
+static void a_revisit_record_names_the_response_with_the_payload(void **state)
+{
+    (void)state;
+    static const char profiles[] = "http://netpreserve.org/warc/1.1/revisit/";
+    char profile[2][80];
+    archive_exchange exchange = {.url = str("https://example.org/copy"),
+                                 .date = now + 200,
+                                 .head = str("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"),
+                                 .digest = "sha1:VGMT4NSHA2AWVOR6EVYXQUGCNSONBWE5"};
+
+    snprintf(profile[0], sizeof profile[0], "%sidentical-payload-digest", profiles);
+    snprintf(profile[1], sizeof profile[1], "%sserver-not-modified", profiles);
+    revisit same = {.profile = profile[0], .type = "application/http;msgtype=response", .block = exchange.head.ptr};
+    pack_and_read(pack_revisit, &exchange, look_at_revisit, &same);
+    assert_int_equal(same.records, 2);
+    exchange.head = str("");
+    revisit unchanged = {.profile = profile[1], .type = "", .block = ""};
+    pack_and_read(pack_revisit, &exchange, look_at_revisit, &unchanged);
+    assert_int_equal(unchanged.records, 2);
 }
 
 static void the_digest_is_that_of_the_standard(void **state)
@@ -540,6 +613,7 @@ int main(void)
         cmocka_unit_test(a_url_cannot_add_fields),
         cmocka_unit_test(nor_can_a_contact),
         cmocka_unit_test(what_is_not_known_is_left_out),
+        cmocka_unit_test(a_revisit_record_names_the_response_with_the_payload),
         cmocka_unit_test(the_digest_is_that_of_the_standard),
         cmocka_unit_test(a_full_file_is_followed_by_the_next),
         cmocka_unit_test(writing_goes_on_behind_the_committed_place),

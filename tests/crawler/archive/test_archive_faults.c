@@ -141,6 +141,7 @@ static void pack(archive_packer *packer, unsigned number, bytes *to)
 {
     static char body[LARGE];
     char url[40], digest[38];
+    unsigned char id[ARCHIVE_ID];
     size_t response, length = number / PAGES % 2 ? LARGE : SMALL;
     uint64_t x = number + 1;
 
@@ -153,7 +154,7 @@ static void pack(archive_packer *packer, unsigned number, bytes *to)
                                  .head = {"HTTP/1.1 200 OK\r\n\r\n", 19},
                                  .body = {body, length},
                                  .digest = digest};
-    assert_int_equal(archive_pack(packer, &exchange, to, &response), VIDI_OK);
+    assert_int_equal(archive_pack(packer, &exchange, to, &response, id), VIDI_OK);
 }
 
 /* The packed pages, made once. */

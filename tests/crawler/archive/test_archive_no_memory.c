@@ -26,6 +26,8 @@ static const archive_exchange exchange = {.url = {"http://h/\n", 10},
                                           .head = {"HTTP/1.1 200 OK\r\n\r\n", 19},
                                           .body = {"body", 4}};
 
+static const archive_original original = {.id = (const unsigned char *)"0123456789abcdef", .url = {"http://h/", 9}};
+
 static void packing_appends_all_or_nothing(void **state)
 {
     (void)state;
@@ -34,18 +36,23 @@ static void packing_appends_all_or_nothing(void **state)
     for (int error = VIDI_EMEMORY; error; at++) {
         bytes packed = {0};
         size_t response = 1;
+        unsigned char id[ARCHIVE_ID];
         assert_int_equal(bytes_append_text(&packed, "before"), VIDI_OK);
         countdown = at;
         archive_packer *packer = archive_packer_open();
-        error = packer ? archive_pack(packer, &exchange, &packed, &response) : VIDI_EMEMORY;
+        error = packer ? archive_pack(packer, &exchange, &packed, &response, id) : VIDI_EMEMORY;
+        size_t before = error ? 6 : packed.len;
+        if (!error && (error = archive_pack_revisit(packer, &exchange, id, &original, &packed)))
+            assert_int_equal(packed.len, before);
         countdown = -1;
         if (error) {
             assert_int_equal(error, VIDI_EMEMORY);
-            assert_int_equal(packed.len, 6);
+            assert_int_equal(packed.len, before);
             failed++;
             /* The packer still works. */
+            packed.len = 6;
             if (packer)
-                assert_int_equal(archive_pack(packer, &exchange, &packed, &response), VIDI_OK);
+                assert_int_equal(archive_pack(packer, &exchange, &packed, &response, id), VIDI_OK);
         }
         assert_true(packed.len == 6 || (packed.len > 6 + response && response > 100));
         assert_memory_equal(packed.ptr, "before", 6);
@@ -91,10 +98,11 @@ static void opening_and_writing_say_so(void **state)
     long at = 0;
     bytes page = {0};
     size_t response, length;
+    unsigned char id[ARCHIVE_ID];
     uint64_t where;
     archive_packer *packer = archive_packer_open();
 
-    assert_int_equal(archive_pack(packer, &exchange, &page, &response), VIDI_OK);
+    assert_int_equal(archive_pack(packer, &exchange, &page, &response, id), VIDI_OK);
     archive_packer_close(packer);
     for (int error = VIDI_EMEMORY; error; at++) {
         test_scratch folder;

@@ -151,6 +151,23 @@ static inline bool warc_is_id(const char *id)
     return true;
 }
 
+/* A revisit record says where the payload is, and has none. */
+static inline const char *warc_check_revisit(const warc_seen *record)
+{
+    static const char *const fields[] = {"WARC-Profile", "WARC-Target-URI", "WARC-Payload-Digest",
+                                         "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date"};
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (*warc_value(record, fields[i]) == 0)
+            return "a revisit lacks a field";
+    if (!warc_is_id(warc_value(record, "WARC-Refers-To")))
+        return "a revisit does not name a record";
+    const unsigned char *end = memmem(record->block, record->block_length, "\r\n\r\n", 4);
+    return record->block_length == 0 || (end && end + 4 == record->block + record->block_length)
+               ? NULL
+               : "a revisit has more than a head";
+}
+
 static inline const char *warc_check_fields(const warc_seen *record, bool is_first)
 {
     if (!warc_is_id(warc_value(record, "WARC-Record-ID")))
@@ -165,6 +182,8 @@ static inline const char *warc_check_fields(const warc_seen *record, bool is_fir
         return !warc_is(record, "Content-Type", "application/http;msgtype=request") ? "the type of a request is wrong"
                : !warc_is_id(warc_value(record, "WARC-Concurrent-To"))              ? "a request has no response"
                                                                                     : NULL;
+    if (warc_is(record, "WARC-Type", "revisit"))
+        return warc_check_revisit(record);
     return !warc_is(record, "WARC-Type", "response")                               ? "the record's type is unknown"
            : !warc_is(record, "Content-Type", "application/http;msgtype=response") ? "the type of a response is wrong"
            : *warc_value(record, "WARC-Target-URI") == 0                           ? "a response has no URL"

@@ -119,6 +119,37 @@ static void noarchive_is_not_stored_wherever_it_is_said(void **state)
     end_rules(&rules);
 }
 
+static void a_response_of_304_is_stored_unless_it_forbids_that(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *stored, *fields;
+        bool is_stored;
+    } cases[] = {
+        {"", "", true}, {"", "X-Robots-Tag: noarchive\r\n", false}, {"X-Robots-Tag: noarchive\r\n", "", false}};
+    harvest_rules rules = usual_rules(NULL);
+    rules.store = true;
+    frontier_url url = page_at("http://h.org/");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char fields[80];
+        snprintf(fields, sizeof fields, "ETag: \"2\"\r\n%s", cases[i].fields);
+        fetch_response stored = response_of(200, cases[i].stored, text_of("<p>stored"));
+        fetch_response response = response_of(304, fields, text_of(""));
+        harvest got;
+        response.address = (fetch_address){{192, 0, 2, 7}, 4};
+        assert_int_equal(harvest_read(&got, &rules, NULL, &url, &stored), VIDI_OK);
+        harvest_unchanged(&got, &rules, &response);
+        assert_string_equal(got.etag, "\"2\"");
+        assert_string_equal(got.address, "192.0.2.7");
+        assert_int_equal(got.unchanged, cases[i].is_stored);
+        assert_int_equal(got.records.len + got.head.len, 0);
+        harvest_free(&got);
+        end_response(&stored);
+        end_response(&response);
+    }
+    end_rules(&rules);
+}
+
 static void nothing_is_packed_unless_it_is_to_be_stored(void **state)
 {
     (void)state;
@@ -154,6 +185,7 @@ int main(void)
         cmocka_unit_test(a_response_is_archived_as_sent_with_a_head_that_fits),
         cmocka_unit_test(every_status_is_archived_redirects_too),
         cmocka_unit_test(noarchive_is_not_stored_wherever_it_is_said),
+        cmocka_unit_test(a_response_of_304_is_stored_unless_it_forbids_that),
         cmocka_unit_test(nothing_is_packed_unless_it_is_to_be_stored),
         cmocka_unit_test(a_head_alone_has_no_digest),
     };

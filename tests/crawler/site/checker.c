@@ -16,11 +16,13 @@
 #include "crawler/archive/warc_reader.h"
 #include "text.h"
 
-/* A response of the archive. */
+/* A response of the archive, or a revisit record. */
 typedef struct stored {
-    char *file, *url, *digest;
+    char *file, *url, *digest, *id, *date;
+    char *refers_to, *refers_url, *refers_date; /* of a revisit record */
     uint64_t offset, length;
-    bool claimed;
+    bool is_revisit, claimed;
+    int64_t row, payload; /* of the outcome that claims it */
 } stored;
 
 typedef struct check {
@@ -95,7 +97,7 @@ static const char *read_record(record *record)
     return is_whole ? NULL : "its block is not as long as it says";
 }
 
-static void keep_response(check *self, const record *record, char *url, const char *digest)
+static void keep_record(check *self, const record *record, const char *end, bool is_revisit, const char *digest)
 {
     if (self->count == self->room) {
         self->room = self->room * 2 + 256;
@@ -103,11 +105,86 @@ static void keep_response(check *self, const record *record, char *url, const ch
         if (!self->responses)
             exit(2);
     }
+    const char *from = record->text.at;
     self->responses[self->count++] = (stored){.file = site_copy(record->file),
-                                              .url = url,
+                                              .url = field_of(from, end, "WARC-Target-URI"),
                                               .digest = site_copy(digest),
+                                              .id = field_of(from, end, "WARC-Record-ID"),
+                                              .date = field_of(from, end, "WARC-Date"),
+                                              .refers_to = field_of(from, end, "WARC-Refers-To"),
+                                              .refers_url = field_of(from, end, "WARC-Refers-To-Target-URI"),
+                                              .refers_date = field_of(from, end, "WARC-Refers-To-Date"),
                                               .offset = record->offset,
-                                              .length = record->length};
+                                              .length = record->length,
+                                              .is_revisit = is_revisit};
+}
+
+static void forget(stored *one)
+{
+    char *const texts[] = {one->file, one->url,       one->digest,     one->id,
+                           one->date, one->refers_to, one->refers_url, one->refers_date};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
+}
+
+/* Has all fields, and of the response the head only, if anything. What it refers to is compared when all is read. */
+static void check_revisit(check *self, const record *record, const char *end)
+{
+    static const char profiles[] = "http://netpreserve.org/warc/1.1/revisit/";
+    char *profile = field_of(record->text.at, end, "WARC-Profile");
+    char *url = field_of(record->text.at, end, "WARC-Target-URI");
+    char *said = field_of(record->text.at, end, "WARC-Payload-Digest");
+    bool same_payload = record->block_length > 0;
+    const char *kind =
+        profile && strncmp(profile, profiles, sizeof profiles - 1) == 0 ? profile + sizeof profiles - 1 : "";
+    const char *head_end = memmem(record->block, record->block_length, "\r\n\r\n", 4);
+    bool fits = !same_payload || (head_end && head_end + 4 == record->block + record->block_length);
+    self->report->revisits++;
+    if (!url || !said || !fits || strcmp(kind, same_payload ? "identical-payload-digest" : "server-not-modified") != 0)
+        fault(self, &self->report->bad_records, "%s at %llu is not a revisit", record->file,
+              (unsigned long long)record->offset);
+    else
+        keep_record(self, record, end, true, said);
+    free(profile), free(url), free(said);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const stored *left = *(stored *const *)a, *right = *(stored *const *)b;
+    return strcmp(left->id ? left->id : "", right->id ? right->id : "");
+}
+
+/* "2026-11-18T20:00:00Z" of "2026-11-18T20:00:00.123Z" */
+static bool is_second_of(const char *second, const char *date)
+{
+    size_t length = strcspn(date, ".Z");
+    return strncmp(second, date, length) == 0 && strcmp(second + length, "Z") == 0;
+}
+
+/* A revisit record is as good as the response that it refers to: that is there, and has the payload. */
+static void check_revisits(check *self)
+{
+    const stored **sorted = site_memory((self->count + 1) * sizeof *sorted);
+    for (size_t i = 0; i < self->count; i++)
+        sorted[i] = &self->responses[i];
+    if (self->count)
+        qsort(sorted, self->count, sizeof *sorted, by_id);
+    for (size_t i = 0; i < self->count; i++) {
+        const stored *one = &self->responses[i], key = {.id = one->refers_to}, *wanted = &key;
+        if (!one->is_revisit)
+            continue;
+        const stored **found = bsearch(&wanted, sorted, self->count, sizeof *sorted, by_id),
+                     *original = found ? *found : NULL;
+        if (!original || original->is_revisit || !one->refers_url || !one->refers_date ||
+            strcmp(original->url, one->refers_url) != 0 || !is_second_of(one->refers_date, original->date) ||
+            strcmp(original->digest, one->digest) != 0)
+            fault(self, &self->report->bad_records, "%s in %s at %llu refers to another response than it says",
+                  one->url, one->file, (unsigned long long)one->offset);
+        else if (one->payload && one->payload != original->row)
+            fault(self, &self->report->misplaced, "%s has its body in row %lld, not in row %lld", one->url,
+                  (long long)original->row, (long long)one->payload);
+    }
+    free(sorted);
 }
 
 /* Compares what the record says of its payload with its bytes. */
@@ -137,8 +214,8 @@ static void check_response(check *self, const record *record, const char *fields
     if (!given || strtoull(given, NULL, 10) != length || framing)
         fault(self, &report->bad_records, "%s at %llu: the response's head does not fit its body", record->file,
               (unsigned long long)record->offset);
-    free(given), free(framing), free(said);
-    keep_response(self, record, url, real);
+    free(given), free(framing), free(said), free(url);
+    keep_record(self, record, fields_end, false, real);
 }
 
 static void check_record(check *self, record *record)
@@ -165,6 +242,8 @@ static void check_record(check *self, record *record)
               (unsigned long long)record->offset);
     if (type && strcmp(type, "response") == 0)
         check_response(self, record, end);
+    else if (type && strcmp(type, "revisit") == 0)
+        check_revisit(self, record, end);
     free(type), free(id), free(date), free(said);
 }
 
@@ -237,12 +316,15 @@ static void check_place(check *self, const checker_row *row)
     stored key = {.file = (char *)(size_t)row->file, .offset = (uint64_t)row->offset};
     stored *found = self->count ? bsearch(&key, self->responses, self->count, sizeof *self->responses, by_place) : NULL;
     bool fits = found && strcmp(found->url, row->url) == 0 && found->length == (uint64_t)row->length && row->digest &&
-                strcmp(found->digest, row->digest) == 0 && !found->claimed;
+                strcmp(found->digest, row->digest) == 0 && !found->claimed && found->is_revisit == (row->payload != 0);
     if (!fits)
         fault(self, &self->report->misplaced, "%s says that it is in %s at %lld", row->url, row->file,
               (long long)row->offset);
-    if (found)
+    if (found) {
         found->claimed = true;
+        found->row = row->id;
+        found->payload = row->payload;
+    }
 }
 
 /* ---- visits ---- */
@@ -274,7 +356,7 @@ static void add_to_history(check *self, sqlite3_stmt *row, int64_t visit)
     if (visit < 1 || visit > CHECKER_VISITS)
         return;
     uint64_t *history = &self->report->histories[visit - 1];
-    for (int i = 0; i < sqlite3_column_count(row); i++) {
+    for (int i = 0; i + 1 < sqlite3_column_count(row); i++) { /* the last column depends on other rows */
         const char *value = (const char *)sqlite3_column_text(row, i);
         *history = fnv_bytes(*history, value ? value : "", (size_t)sqlite3_column_bytes(row, i) + (value != NULL));
     }
@@ -307,7 +389,8 @@ static checker_row row_of(sqlite3_stmt *from)
                          .body = sqlite3_column_int64(from, 17),
                          .compared = sqlite3_column_int64(from, 18),
                          .change = text_of(from, 19),
-                         .visit = sqlite3_column_int64(from, 20)};
+                         .visit = sqlite3_column_int64(from, 20),
+                         .payload = sqlite3_column_int64(from, 26)};
 }
 
 static void check_rows(check *self, sqlite3 *db)
@@ -317,7 +400,8 @@ static void check_rows(check *self, sqlite3 *db)
     sqlite3_stmt *rows = ask(self, db,
                              "SELECT u.id, u.url, u.depth, u.hops, u.kind, u.referrer, o.id, o.status, o.reason, "
                              "o.digest, o.redirect, o.file, o.bytes, o.offset, o.length, o.links, v.page, v.body, "
-                             "v.compared, v.change, v.visit, o.error, o.type, o.date, o.seconds, o.content "
+                             "v.compared, v.change, v.visit, o.error, o.type, o.date, o.seconds, o.content, "
+                             "(SELECT ifnull(b.body, b.id) FROM outcomes b WHERE b.id = o.body) "
                              "FROM urls u LEFT JOIN outcomes o ON o.id = u.id LEFT JOIN visits v ON v.id = u.id "
                              "ORDER BY u.id");
     while (rows && sqlite3_step(rows) == SQLITE_ROW) {
@@ -382,7 +466,7 @@ static void check_references(check *self, sqlite3 *db)
          "AND (o.page IS NULL OR o.page <> v.page OR o.visit >= v.visit)"},
         {"rows have their bodies where none is stored",
          "SELECT count(*) FROM visits v LEFT JOIN visits o ON o.id = v.body WHERE v.body > 0 "
-         "AND (o.file IS NULL OR o.id >= v.id OR o.status <> 200)"},
+         "AND (o.file IS NULL OR (v.status = 304 AND (o.id >= v.id OR o.status <> 200)))"},
         {"rows of the view 'pages' are not the newest of their pages",
          "SELECT count(*) FROM (SELECT id FROM pages EXCEPT SELECT max(id) FROM visits GROUP BY page)"},
         {"pages are missing in the view 'pages'",
@@ -516,7 +600,8 @@ void checker_look(checker_report *report, const char *folder, const char *output
         fault(&self, &report->strays, "crawl.db cannot be opened");
     }
     sqlite3_close(db);
+    check_revisits(&self);
     for (size_t i = 0; i < self.count; i++)
-        free(self.responses[i].file), free(self.responses[i].url), free(self.responses[i].digest);
+        forget(&self.responses[i]);
     free(self.responses);
 }

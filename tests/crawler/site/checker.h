@@ -26,6 +26,7 @@ typedef struct checker_row {
     int64_t bytes, offset, length, links;
     int64_t page, body, compared; /* rows; body and compared 0: none */
     const char *change;           /* its name; NULL: no outcome */
+    int64_t payload;              /* the row whose record has its body, if that is another one; 0: it is this row */
 } checker_row;
 
 /* Called for each row, by ascending ids; the texts are good during the call. */
@@ -43,12 +44,13 @@ typedef struct checker_report {
     uint64_t miscounts;     /* counters of the database that are not what its rows add up to */
     uint64_t records;       /* of the archive */
     uint64_t responses;
-    uint64_t bad_records;    /* that cannot be read, or contradict themselves */
-    uint64_t bad_digests;    /* that are not what the bytes have */
-    uint64_t misplaced;      /* outcomes that name a place where no record of theirs is */
-    uint64_t unclaimed;      /* responses that no outcome names */
-    uint64_t lines;          /* of the output */
-    uint64_t bad_lines;      /* not whole, or without an outcome */
+    uint64_t revisits;    /* records that refer to a response with the same payload */
+    uint64_t bad_records; /* that cannot be read, contradict themselves, or refer to another response than they say */
+    uint64_t bad_digests; /* that are not what the bytes have */
+    uint64_t misplaced;   /* outcomes that name a place where no record of theirs is */
+    uint64_t unclaimed;   /* responses that no outcome names */
+    uint64_t lines;       /* of the output */
+    uint64_t bad_lines;   /* not whole, or without an outcome */
     uint64_t repeated_lines; /* more than outcomes of this URL */
     uint64_t missing_lines;  /* outcomes without a line */
     char first[600];         /* the first fault, in words; empty: none */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crawler/archive/warc_reader.h"
 #include "crawler/site/crawling.h"
 #include "crawler/site/worlds.h"
 #include "support/runner.h"
@@ -32,6 +33,11 @@ static int begin(void **state)
     fixture->web = site_open(3);
     fixture->whole = (world_web){.hosts = 3, .pages = 60, .seed = 5};
     world_web_make(fixture->web, &fixture->whole);
+    for (int i = 0; i < 4; i++) {
+        site_page *copy = site_page_add(fixture->web, 1, "/copy/%d", i);
+        site_say(copy, "the same on all of these pages");
+        site_link_to(fixture->whole.made[0], copy);
+    }
     site_serve(fixture->web);
     crawling_begin(&fixture->self, fixture->whole.made, 3);
     test_path(fixture->output, fixture->self.folder, "lines");
@@ -237,6 +243,99 @@ static void faults_in_visits_are_found(void **state)
     check_whole(fixture);
 }
 
+/* ---- revisit records ---- */
+
+/* Packs a record with another text in place of a text of the same length. The caller frees it. */
+static unsigned char *repack(const unsigned char *plain, size_t n, const char *from, const char *to, size_t *length)
+{
+    unsigned char *changed = site_memory(n), *packed = site_memory(2 * n + 1000);
+    z_stream stream = {.next_in = changed, .avail_in = (uInt)n, .next_out = packed, .avail_out = (uInt)(2 * n + 1000)};
+    memcpy(changed, plain, n);
+    char *at = memmem(changed, n, from, strlen(from));
+    check(at && strlen(from) == strlen(to), "no %s", from);
+    memcpy(at, to, strlen(to));
+    check(deflateInit2(&stream, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK &&
+              deflate(&stream, Z_FINISH) == Z_STREAM_END,
+          "it cannot be packed");
+    *length = stream.total_out;
+    deflateEnd(&stream);
+    free(changed);
+    return packed;
+}
+
+/* The last revisit record of the archive: where it is, and its text, which the caller frees. */
+static unsigned char *last_revisit(const char *data, size_t n, size_t *at, size_t *used, size_t *length)
+{
+    unsigned char *found = NULL;
+    for (size_t next = 0, member, plain_length; next < n; next += member) {
+        unsigned char *plain = warc_member((const unsigned char *)data + next, n - next, &member, &plain_length);
+        check(plain != NULL, "no member at %zu", next);
+        bool is_revisit = memmem(plain, plain_length, "\r\nWARC-Type: revisit\r\n", 22) != NULL;
+        free(is_revisit ? found : plain);
+        found = is_revisit ? plain : found;
+        *at = is_revisit ? next : *at;
+        *used = is_revisit ? member : *used;
+        *length = is_revisit ? plain_length : *length;
+    }
+    check(found != NULL, "there is no revisit record");
+    return found;
+}
+
+/* The rows follow the records that move because one of them has become shorter or longer. */
+static void move_rows(const fixture *fixture, size_t at, size_t from, size_t to)
+{
+    char statement[200];
+    snprintf(statement, sizeof statement, "UPDATE outcomes SET length = %zu WHERE offset = %zu", to, at);
+    change(fixture, statement);
+    snprintf(statement, sizeof statement, "UPDATE outcomes SET offset = offset + (%zd) WHERE offset > %zu",
+             (ssize_t)to - (ssize_t)from, at);
+    change(fixture, statement);
+}
+
+static void revisit_records_that_refer_to_something_else_are_found(void **state)
+{
+    static const struct {
+        const char *from, *to;
+    } faults[] = {
+        {"WARC-Refers-To: ", "WARC-Refers-T0: "}, /* the field is missing */
+        {"WARC-Refers-To-Target-URI: http://", "WARC-Refers-To-Target-URI: https:/"},
+        {"WARC-Refers-To-Date: 2", "WARC-Refers-To-Date: 1"},
+        {"WARC-Payload-Digest: sha1:", "WARC-Payload-Digest: sha2:"},
+        {"identical-payload-digest", "identical-payload-dagest"},
+        {"identical-payload-digest\r\n", "server-not-modified\r\nX:1\r\n"},
+    };
+    const fixture *fixture = *state;
+    char path[TEST_PATH];
+    size_t n, at = 0, used = 0, length = 0;
+    test_path(path, fixture->self.state, "archive/vidi-00000.warc.gz");
+    char *data = load(path, &n);
+    unsigned char *plain = last_revisit(data, n, &at, &used, &length);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        size_t changed;
+        unsigned char *record = repack(plain, length, faults[i].from, faults[i].to, &changed);
+        char *whole = site_memory(n + changed);
+        memcpy(whole, data, at);
+        memcpy(whole + at, record, changed);
+        memcpy(whole + at + changed, data + at + used, n - at - used);
+        save(path, whole, n - used + changed);
+        move_rows(fixture, at, used, changed);
+        check(judge(fixture).check.bad_records == 1, "%s in place of %s", faults[i].to, faults[i].from);
+        move_rows(fixture, at, changed, used);
+        free(whole);
+        free(record);
+    }
+    save(path, data, n);
+    change(fixture, "CREATE TABLE bodies AS SELECT max(id) AS id, body FROM outcomes WHERE body IS NOT NULL");
+    change(fixture, "UPDATE outcomes SET body = NULL WHERE id = (SELECT id FROM bodies)");
+    check(judge(fixture).check.misplaced == 1, "a row that has a revisit record for its body");
+    change(fixture, "UPDATE outcomes SET body = 1 WHERE id = (SELECT id FROM bodies)");
+    check(judge(fixture).check.misplaced == 1, "a row that names another body");
+    change(fixture, "UPDATE outcomes SET body = (SELECT body FROM bodies) WHERE id = (SELECT id FROM bodies)");
+    check_whole(fixture);
+    free(plain);
+    free(data);
+}
+
 /* ---- the output ---- */
 
 static void faults_in_the_output_are_found(void **state)
@@ -287,6 +386,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(faults_in_the_database_are_found, begin, end),
         cmocka_unit_test_setup_teardown(every_flipped_byte_of_the_archive_is_found, begin, end),
         cmocka_unit_test_setup_teardown(faults_in_visits_are_found, begin_again, end),
+        cmocka_unit_test_setup_teardown(revisit_records_that_refer_to_something_else_are_found, begin, end),
         cmocka_unit_test_setup_teardown(faults_in_the_output_are_found, begin, end),
         cmocka_unit_test_setup_teardown(faults_in_the_output_are_found, begin_again, end),
         cmocka_unit_test_setup_teardown(other_pages_than_the_truth_are_found, begin, end),
