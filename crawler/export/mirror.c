@@ -35,11 +35,11 @@ static const char drop_tables[] = "DROP TABLE IF EXISTS temp.mirror; DROP TABLE 
 
 static const char stored_pages[] =
     "SELECT id, url, coalesce(type, ''), CASE WHEN status BETWEEN 300 AND 399 THEN redirect END, file, offset,"
-    " kind = 'seed' FROM stored WHERE (file IS NOT NULL AND status BETWEEN 200 AND 299) OR"
+    " head_file, head_offset, kind = 'seed' FROM stored WHERE (file IS NOT NULL AND status BETWEEN 200 AND 299) OR"
     " (status BETWEEN 300 AND 399 AND redirect IS NOT NULL) ORDER BY id";
 
-static const char files[] = "SELECT m.path, m.next, p.url, p.file, p.offset FROM temp.mirror m CROSS JOIN stored p"
-                            " ON p.id = m.id ORDER BY m.id";
+static const char files[] = "SELECT m.path, m.next, p.url, p.file, p.offset, p.head_file, p.head_offset"
+                            " FROM temp.mirror m CROSS JOIN stored p ON p.id = m.id ORDER BY m.id";
 
 enum statement { TAKE, FOLDER_FIND, FOLDER_ADD, ADD, FIND, STATEMENTS };
 
@@ -172,7 +172,7 @@ static int find_type(mirror *self, sqlite3_stmt *row, const char **type)
     *type = sql_text(row, 2).ptr;
     if (strchr(*type, '/'))
         return VIDI_OK;
-    int result = export_read(&self->source, sql_text(row, 1), sql_text(row, 4).ptr, sql_number(row, 5), &response);
+    int result = export_read(&self->source, sql_text(row, 1), row, 4, &response);
     if (result == 1 && harvest_looks_like_html(response.body))
         *type = "text/html";
     return result < 0 ? result : VIDI_OK;
@@ -199,7 +199,7 @@ static int name_page(mirror *self, sqlite3_stmt *row)
         return error == VIDI_EMEMORY ? no_memory(self) : error;
     sql_bind(self->statements[ADD],
              SQL_VALUES(SQL_NUMBER(sql_number(row, 0)), SQL_NUMBER(key), SQL_TEXT(bytes_str(&self->path)),
-                        redirect.ptr ? SQL_NUMBER(next) : SQL_NULL, SQL_NUMBER(sql_number(row, 6))));
+                        redirect.ptr ? SQL_NUMBER(next) : SQL_NULL, SQL_NUMBER(sql_number(row, 8))));
     return export_check(&self->source, sql_run(self->statements[ADD]));
 }
 
@@ -323,7 +323,7 @@ static int make_redirect(mirror *self)
 static int make_content(mirror *self, sqlite3_stmt *row, vidi_str *content)
 {
     export_response response;
-    vidi_str url = sql_text(row, 2), file = sql_text(row, 3);
+    vidi_str url = sql_text(row, 2);
 
     if (sqlite3_column_type(row, 1) != SQLITE_NULL) {
         int result = find_file(self, sql_number(row, 1));
@@ -333,18 +333,16 @@ static int make_content(mirror *self, sqlite3_stmt *row, vidi_str *content)
         *content = bytes_str(&self->content);
         return result;
     }
-    if (!url.ptr || !file.ptr)
+    if (!url.ptr)
         return no_memory(self);
-    int result = export_read(&self->source, url, file.ptr, sql_number(row, 4), &response);
+    int result = export_read(&self->source, url, row, 3, &response);
     if (result != 1)
         return result;
     *content = response.body;
     if (!self->source.options->rewrite || !mirror_name_is_html(self->own))
         return 1;
-    rewrite_options options = {.url = url,
-                               .charset = html_header_charset(http_value(response.head, "Content-Type")),
-                               .choose = choose,
-                               .context = self};
+    rewrite_options options = {.url = url, .choose = choose, .context = self};
+    http_content_type(response.head, &options.charset);
     self->content.len = 0;
     int error = rewrite_html(response.body, &options, &self->content);
     if (error == VIDI_OK)

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "crawler/http/http.h"
 
@@ -64,13 +65,16 @@ static int find_end(export_source *source)
 
 /*
  * What exports want to know about the newest row of each page. A row whose record only refers to another, because the
- * body was the same, or because the server answered 304, is given the place of that one.
+ * body was the same, or because the server answered 304, is given the place of that one. The head of a page is in its own
+ * record, and after a 304 in the last one before it: two pages with the same bytes may say different things about them.
  */
 static const char view[] =
     "CREATE TEMP VIEW stored AS SELECT p.id AS id, p.url AS url,"
     " CASE WHEN p.status = 304 THEN coalesce(h.status, 304) ELSE p.status END AS status,"
     " coalesce(nullif(p.type, ''), h.type) AS type, p.date AS date, p.redirect AS redirect, p.kind AS kind,"
-    " coalesce(b.file, h.file, p.file) AS file, coalesce(b.offset, h.offset, p.offset) AS offset"
+    " coalesce(b.file, h.file, p.file) AS file, coalesce(b.offset, h.offset, p.offset) AS offset,"
+    " coalesce(iif(p.status = 304, h.file, p.file), b.file, h.file, p.file) AS head_file,"
+    " coalesce(iif(p.status = 304, h.offset, p.offset), b.offset, h.offset, p.offset) AS head_offset"
     " FROM main.pages p LEFT JOIN main.outcomes h ON h.id = p.body LEFT JOIN main.outcomes b ON b.id = h.body";
 
 int export_source_open(export_source *source, const export_options *options, export_result *result, char *why)
@@ -99,6 +103,7 @@ void export_source_close(export_source *source)
     sql_execute(source->sqlite, "DROP VIEW IF EXISTS temp.stored; RELEASE export");
     archive_reader_close(source->archive);
     bytes_free(&source->unpacked);
+    bytes_free(&source->head);
     free(source->folder);
 }
 
@@ -113,11 +118,13 @@ static int unreadable(export_source *source, vidi_str url, const char *why)
     return 0;
 }
 
-int export_read(export_source *source, vidi_str url, const char *file, uint64_t offset, export_response *response)
+/* Reads the record whose place is in two columns. 1, 0, or an error. */
+static int read_record(export_source *source, vidi_str url, sqlite3_stmt *row, int column, archive_record *record)
 {
-    archive_record record;
     uint32_t number;
-    int result = archive_number(file, &number) ? archive_reader_at(source->archive, number, offset, &record) : 0;
+    const char *file = sql_text(row, column).ptr;
+    bool known = file && archive_number(file, &number);
+    int result = known ? archive_reader_at(source->archive, number, sql_number(row, column + 1), record) : 0;
 
     if (result == 0)
         return unreadable(source, url, "the database does not say where it is stored");
@@ -126,9 +133,37 @@ int export_read(export_source *source, vidi_str url, const char *file, uint64_t 
     if (result != 1)
         return export_fail(source, result, "%s",
                            result == VIDI_EMEMORY ? vidi_strerror(result) : archive_reader_error(source->archive));
+    return 1;
+}
+
+/* Reads the head if it is not in the record of the body. */
+static int read_head(export_source *source, vidi_str url, sqlite3_stmt *row, int column)
+{
+    archive_record record;
+    vidi_str file = sql_blob(row, column), head_file = sql_blob(row, column + 2);
+
+    source->head.len = 0;
+    if (sql_number(row, column + 1) == sql_number(row, column + 3) && file.len == head_file.len &&
+        (file.len == 0 || memcmp(file.ptr, head_file.ptr, file.len) == 0))
+        return 1;
+    int result = read_record(source, url, row, column + 2, &record);
+    if (result == 1 && bytes_append_str(&source->head, record.head))
+        result = export_fail(source, VIDI_EMEMORY, "%s", vidi_strerror(VIDI_EMEMORY));
+    return result;
+}
+
+int export_read(export_source *source, vidi_str url, sqlite3_stmt *row, int column, export_response *response)
+{
+    archive_record record;
+    int result = read_head(source, url, row, column);
+
+    if (result == 1)
+        result = read_record(source, url, row, column, &record);
+    if (result != 1)
+        return result;
     if (!record.body.ptr)
         return unreadable(source, url, "its record has no response");
-    response->head = record.head;
+    response->head = source->head.len ? bytes_str(&source->head) : record.head;
     response->body = record.body;
     bytes_free(&source->unpacked);
     switch (http_unpack(response->head, response->body, UNPACKED_MOST, &source->unpacked)) {

@@ -1,6 +1,6 @@
 /*
  * What exports read: the database as it is at one moment, and responses of the archive that it has committed. While it
- * is open, the database has a view `stored` of the newest row of each page, with the place of its body.
+ * is open, the database has a view `stored` of the newest row of each page, with the places of its body and its head.
  */
 #ifndef VIDI_CRAWLER_EXPORT_SOURCE_H
 #define VIDI_CRAWLER_EXPORT_SOURCE_H
@@ -16,6 +16,7 @@ typedef struct export_source {
     archive_place end; /* {0, 0}: nothing was stored */
     archive_reader *archive;
     bytes unpacked; /* the body of the last response, if it was packed */
+    bytes head;     /* its head, if another record has the body */
     export_result *result;
     char *why;
 } export_source;
@@ -39,9 +40,9 @@ typedef struct export_response {
 } export_response;
 
 /*
- * Reads the response whose record is at this place. 1: here it is. 0: it cannot be read, which the result counts.
- * Else an error.
+ * Reads the response of a row of `stored` that has file, offset, head_file and head_offset from this column on. 1: here
+ * it is. 0: it cannot be read, which the result counts. Else an error.
  */
-int export_read(export_source *source, vidi_str url, const char *file, uint64_t offset, export_response *response);
+int export_read(export_source *source, vidi_str url, sqlite3_stmt *row, int column, export_response *response);
 
 #endif

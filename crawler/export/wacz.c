@@ -49,9 +49,9 @@ typedef struct wacz {
     time_t now;
 } wacz;
 
-static const char html_pages[] =
-    "SELECT id, url, type, date, kind = 'seed', file, offset FROM stored WHERE file IS NOT NULL AND status = 200"
-    " AND type IN ('text/html', 'application/xhtml+xml') ORDER BY id";
+static const char html_pages[] = "SELECT id, url, type, date, kind = 'seed', file, offset, head_file, head_offset FROM "
+                                 "stored WHERE file IS NOT NULL AND status = 200"
+                                 " AND type IN ('text/html', 'application/xhtml+xml') ORDER BY id";
 
 /* ---- entries ---- */
 
@@ -191,8 +191,9 @@ static int copy_archive(wacz *self)
 static int find_most(wacz *self)
 {
     sqlite3_stmt *row;
-    int error =
-        export_prepare(&self->source, &row, "SELECT count(*), sum(length(url)) FROM stored WHERE file NOT NULL");
+    int error = export_prepare(&self->source, &row,
+                               "SELECT count(*), sum(length(url)) FROM main.outcomes o JOIN main.urls u ON u.id = o.id"
+                               " WHERE file NOT NULL");
 
     if (!error && (error = export_step(&self->source, row)) == 1) {
         self->most = LINE_MOST * (sql_number(row, 0) + 1) + URL_GROWTH * sql_number(row, 1);
@@ -226,8 +227,10 @@ static int write_index(wacz *self)
 
 static int read_title(const export_response *response, char *to, size_t *length)
 {
-    html_options options = {.charset = html_header_charset(http_value(response->head, "Content-Type"))};
+    html_options options = {0};
     html_page *page;
+
+    http_content_type(response->head, &options.charset);
     int error = html_page_open(&page, response->body, &options);
 
     *length = 0;
@@ -254,14 +257,14 @@ static int write_page(wacz *self, sqlite3_stmt *row)
 {
     char title[TITLE_ROOM];
     size_t length = 0;
-    vidi_str url = sql_text(row, 1), date = sql_text(row, 3), file = sql_text(row, 5);
+    vidi_str url = sql_text(row, 1), date = sql_text(row, 3);
     bool seed = sqlite3_column_int(row, 4);
     json_writer json = {.put = put, .to = self};
     export_response response;
 
-    if (!url.ptr || !date.ptr || !file.ptr)
+    if (!url.ptr || !date.ptr)
         return export_check(&self->source, VIDI_EMEMORY);
-    int result = export_read(&self->source, url, file.ptr, sql_number(row, 6), &response);
+    int result = export_read(&self->source, url, row, 5, &response);
     if (result == 1)
         result = read_title(&response, title, &length);
     if (result == VIDI_OK)
