@@ -1,7 +1,8 @@
 #!/bin/bash
 # A player of web archives, npm's @webrecorder/wabac (what ReplayWeb.page is made of), opens a WACZ file of a crawl, and
-# plays every page: status and body must be those that the site has served. It is installed once, below the build
-# folder; without Node or a network the test is skipped. Prints TAP.
+# plays every page: status and body must be those that the site has served. So must those of a site that is visited
+# twice, whose bodies are for the most part in other records. The player is installed once, below the build folder;
+# without Node or a network the tests are skipped. Prints TAP.
 set -u
 
 build=${VIDI_BUILD:-build}
@@ -31,14 +32,26 @@ make_wacz()
     node "$node_folder/play.mjs" "$work/site.wacz" "$work/truth"
 }
 
-if make_wacz >"$work/said" 2>"$work/errors"; then
-    failed=0
-    echo "ok 1 - wabac plays a WACZ file: $(tail -n 1 "$work/said")"
-else
-    failed=1
-    echo "not ok 1 - wabac plays a WACZ file"
-    sed 's/^/# /' "$work/said" "$work/errors"
-fi
+failed=0
+tests=0
+
+# tell TITLE COMMAND...: one test.
+tell()
+{
+    local title=$1
+    shift
+    tests=$((tests + 1))
+    if "$@" >"$work/said" 2>"$work/errors"; then
+        echo "ok $tests - $title: $(tail -n 1 "$work/said")"
+    else
+        failed=1
+        echo "not ok $tests - $title"
+        sed 's/^/# /' "$work/said" "$work/errors"
+    fi
+}
+
+tell "wabac plays a WACZ file" make_wacz
 exec 8>&-
-echo "1..1"
+tell "wabac plays revisits" node "$node_folder/revisits.mjs" "$build/vidi" "$work"
+echo "1..$tests"
 exit $failed
