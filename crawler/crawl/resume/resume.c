@@ -297,6 +297,8 @@ static int write_opening(crawl *crawl, bool begins, const unsigned char *secret,
     if (error == VIDI_OK)
         error = db_set(crawl->db, "epoch", (int64_t)stats.epoch);
     if (error == VIDI_OK)
+        error = db_set(crawl->db, "exhausted", 0); /* until this run says so at its end */
+    if (error == VIDI_OK)
         error = plant(crawl, begins, counts);
     if (error == VIDI_OK && options)
         error = db_set_text(crawl->db, "options", (vidi_str){options, strlen(options)});
