@@ -87,11 +87,18 @@ static site_text output_of(const char *state, const char *action, const char *op
     return text;
 }
 
-static uint64_t read_number(json *j)
+/* -1: null */
+static double read_real(json *j)
 {
-    uint64_t number = json_peek(j) == 'n' ? 0 : strtoull(j->at, NULL, 10);
+    double number = json_peek(j) == 'n' ? -1 : strtod(j->at, NULL);
     json_skip(j);
     return number;
+}
+
+static uint64_t read_number(json *j)
+{
+    double number = read_real(j);
+    return number < 0 ? 0 : (uint64_t)number;
 }
 
 static struct told_visit read_visit(json *j, uint64_t *number)
@@ -104,11 +111,16 @@ static struct told_visit read_visit(json *j, uint64_t *number)
                        : strcmp(name.at, "urls") == 0  ? &visit.urls
                        : strcmp(name.at, "bytes") == 0 ? &visit.bytes
                                                        : NULL;
+        double *real = strcmp(name.at, "expected_lost") == 0        ? &visit.expected_lost
+                       : strcmp(name.at, "expected_recovered") == 0 ? &visit.expected_recovered
+                                                                    : NULL;
         for (int i = 0; i < TOLD_NAMES; i++)
             to = strcmp(name.at, names[i]) == 0 ? &visit.changes[i] : to;
         free(name.at);
         if (to)
             *to = read_number(j);
+        else if (real)
+            *real = read_real(j);
         else
             json_skip(j);
     }
@@ -134,6 +146,7 @@ static void compare_report(const told *self, const char *state)
     site_text text = output_of(state, "report", "--json", state, NULL, NULL);
     json j = {text.at, text.at + text.length, false};
     unsigned visits = 0;
+    double lost = -1; /* that the visit before expects to have lost: as many may be found now */
     json_enter(&j, '{');
     while (json_more(&j, '}')) {
         json_text name = json_name(&j);
@@ -148,6 +161,9 @@ static void compare_report(const told *self, const char *state)
             uint64_t number = 0;
             struct told_visit found = read_visit(&j, &number);
             compare_visit(self, &found, number);
+            check(found.expected_recovered == lost, "visit %llu: %g pages may be recovered, not %g",
+                  (unsigned long long)number, lost, found.expected_recovered);
+            lost = found.expected_lost;
         }
     }
     check(!j.bad && visits == self->visits, "the report has %u visits, not %u: %s", visits, self->visits, text.at);

@@ -20,6 +20,7 @@ typedef struct told {
     unsigned visits;
     struct told_visit {
         uint64_t urls, bytes, changes[TOLD_NAMES];
+        double expected_lost, expected_recovered; /* as they are told; negative: not known */
     } visit[CHECKER_VISITS];
     char **lines; /* "VISIT URL CHANGE STATUS" of what is not unchanged */
     size_t count, room;
