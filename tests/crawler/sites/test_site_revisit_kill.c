@@ -49,6 +49,7 @@ static int64_t now_us(void)
 typedef struct progress {
     int64_t visit; /* the newest; 0: none */
     int64_t left;  /* URLs of it without an outcome */
+    int64_t epoch; /* of the set */
 } progress;
 
 static void copy(const program *self, const char *name)
@@ -64,7 +65,7 @@ static void copy(const program *self, const char *name)
 /* Of a copy, because whoever opens the database brings its files into order. */
 static progress look(const program *self)
 {
-    progress found = {0, 0};
+    progress found = {0, 0, 0};
     sqlite3 *db = NULL;
     sqlite3_stmt *row = NULL;
     char path[TEST_PATH];
@@ -73,11 +74,11 @@ static progress look(const program *self)
     test_path(path, self->folder, "crawl.db");
     if (access(path, F_OK) == 0 && sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
         sqlite3_prepare_v2(db,
-                           "SELECT max(visit), (SELECT count(*) FROM urls WHERE id NOT IN (SELECT id FROM outcomes)) "
-                           "FROM epochs",
+                           "SELECT max(visit), (SELECT count(*) FROM urls WHERE id NOT IN (SELECT id FROM outcomes)), "
+                           "(SELECT value FROM meta WHERE name = 'epoch') FROM epochs",
                            -1, &row, NULL) == SQLITE_OK &&
         sqlite3_step(row) == SQLITE_ROW)
-        found = (progress){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1)};
+        found = (progress){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2)};
     sqlite3_finalize(row);
     sqlite3_close(db);
     unlink(path);
@@ -208,7 +209,7 @@ static uint64_t tell(const way *how, const pace paces[CHANGES_VISITS], uint64_t 
     if (how->power_fails)
         power_begin(self.world, self.mirror);
     for (unsigned visit = 1; visit <= CHANGES_VISITS; visit++) {
-        progress now = {0, 0};
+        progress now = {0, 0, 0};
         changes_turn(&site, visit);
         for (int lives = 0; lives < LIVES && !is_over(&now, visit); lives++) {
             ends += live(&self, how, &paces[visit - 1], visit, &random);
@@ -311,7 +312,8 @@ static bool end_at_call(program *self, const char *before, bool power_fails, uin
     finish(self, 2, story);
     program_must_be_right(self, JUDGE_STORED | (killed ? JUDGE_REQUESTS : 0), story);
     program_judge(self, &result, JUDGE_STORED);
-    check(result.check.visits == 2, "%s: there are %llu visits", story, (unsigned long long)result.check.visits);
+    check(result.check.visits == 2 && look(self).epoch == 1, "%s: there are %llu visits, and the epoch is %lld", story,
+          (unsigned long long)result.check.visits, (long long)look(self).epoch);
     return killed;
 }
 
