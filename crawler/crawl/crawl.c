@@ -368,10 +368,10 @@ static crawl_end result_of(crawl *crawl)
 
     if (ending == ENDING_FAIL)
         return CRAWL_FAILED;
-    if (crawl->progress.queue == 0)
-        return ending == ENDING_STOP ? CRAWL_STOPPED : CRAWL_DONE;
     if (ending == ENDING_STOP)
         return CRAWL_STOPPED;
+    if (crawl->progress.queue == 0 && (ending == ENDING_DONE || !crawl->options.continuous))
+        return CRAWL_DONE;
     if (ending == ENDING_DONE && crawl->parked == 0 && crawl->waits_for)
         snprintf(crawl->limit, sizeof crawl->limit, "%s", crawl->waits_for);
     else if (ending == ENDING_DONE)

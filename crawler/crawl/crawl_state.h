@@ -203,6 +203,8 @@ struct crawl {
     atomic_size_t fetch_jobs;
     atomic_int hunger;      /* a crawl_hunger: what the fetcher waits for */
     atomic_llong next_turn; /* by the clock: when the next page of a continuous crawl has its turn; INT64_MAX: never */
+    atomic_llong pace_us; /* microseconds between two requests for pages, by --budget; 0: as fast as may be */
+    atomic_llong pace_ahead_us; /* how much they may be ahead of that */
     atomic_int ending;
     atomic_bool ran;
     atomic_bool distrusts_archive; /* a body could not be read: pages are requested whole */

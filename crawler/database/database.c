@@ -115,10 +115,9 @@ static const char *const texts[DB_STATEMENTS] = {
                            " LEFT JOIN schedule s ON s.page = n.page"
                            " WHERE n.row = n.settled AND o.status NOT IN (404, 410) AND u.kind <> ?1"
                            " AND (s.page IS NULL OR o.date > s.visited)",
-    [DB_SCHEDULE_FIRST] = "SELECT s.page, s.taken, u.url, u.host, u.depth, u.hops, u.kind FROM schedule s"
+    [DB_SCHEDULE_FIRST] = "SELECT " SCHEDULE_ROW ", u.url, u.host, u.depth, u.hops, u.kind FROM schedule s"
                           " JOIN urls u ON u.id = s.page WHERE s.due < 9223372036854775807 ORDER BY s.due LIMIT ?1",
-    [DB_SCHEDULE_DUE] = "UPDATE schedule SET due = ?2, taken = iif(?2 = 9223372036854775807, ?3, taken)"
-                        " WHERE page = ?1",
+    [DB_SCHEDULE_DUE] = "UPDATE schedule SET due = ?2, taken = max(taken, ?3) WHERE page = ?1",
     [DB_SCHEDULE_RELEASE] = "UPDATE schedule SET due = ?1 WHERE due = 9223372036854775807",
     [DB_SCHEDULE_COUNT] = "SELECT count(*), ifnull(sum(taken < ?1), 0) FROM schedule",
 };

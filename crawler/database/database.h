@@ -331,10 +331,10 @@ typedef struct db_fetched {
 } db_fetched;
 int db_schedule_missed(crawl_db *db, int (*visit)(void *context, const db_fetched *page), void *context);
 
-/* The pages that are due first, with their URLs as rows for the frontier. `taken` as in db_scheduled. */
-typedef int db_due(void *context, const frontier_url *url, uint64_t taken);
+/* The pages that are due first, with their URLs as rows for the frontier. Not 0 ends the walk and is returned. */
+typedef int db_due(void *context, const frontier_url *url, const db_scheduled *row);
 int db_schedule_first(crawl_db *db, size_t most, db_due *visit, void *context);
-/* Changes when a page is due; INT64_MAX: it is being visited, in the visit of this number. */
+/* Changes when a page is due; INT64_MAX: it is being visited. visit: in which it has its turn; 0: it has none. */
 int db_schedule_due(crawl_db *db, uint64_t page, int64_t due, uint64_t visit);
 /* Pages that are being visited are due at this date: what an earlier visit has begun is given up. */
 int db_schedule_release(crawl_db *db, int64_t date);

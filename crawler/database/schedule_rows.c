@@ -90,19 +90,21 @@ int db_schedule_missed(crawl_db *db, int (*visit)(void *context, const db_fetche
 
 int db_schedule_first(crawl_db *db, size_t most, db_due *visit, void *context)
 {
+    db_scheduled row;
     int stop = 0, result = SQLITE_DONE, error = db_ready(db, DB_SCHEDULE_FIRST);
     if (error)
         return error;
     sqlite3_stmt *ask = db->statements[DB_SCHEDULE_FIRST];
     sql_bind(ask, SQL_VALUES(SQL_NUMBER(most)));
     while (!stop && (result = sqlite3_step(ask)) == SQLITE_ROW) {
-        frontier_url url = {.page = sql_number(ask, 0),
-                            .url = sql_blob(ask, 2),
-                            .host = sql_number(ask, 3),
-                            .depth = (uint32_t)sql_number(ask, 4),
-                            .hops = (uint32_t)sql_number(ask, 5),
-                            .kind = (frontier_kind)sql_number(ask, 6)};
-        stop = visit(context, &url, sql_number(ask, 1));
+        take_row(ask, &row);
+        frontier_url url = {.page = row.page,
+                            .url = sql_blob(ask, 8),
+                            .host = sql_number(ask, 9),
+                            .depth = (uint32_t)sql_number(ask, 10),
+                            .hops = (uint32_t)sql_number(ask, 11),
+                            .kind = (frontier_kind)sql_number(ask, 12)};
+        stop = visit(context, &url, &row);
     }
     return end_walk(db, ask, stop, result);
 }

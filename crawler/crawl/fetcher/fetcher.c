@@ -150,6 +150,8 @@ static bool start(fetcher *fetcher, host *host, fetch_job *asks)
     fetcher->running++;
     host->running++;
     fetcher->pages_running += asks->robots_for == NULL;
+    if (!asks->robots_for)
+        limits_count_page(fetcher);
     return true;
 }
 
@@ -158,7 +160,8 @@ static void ask_around(fetcher *fetcher)
 {
     host *host;
 
-    while (limits_allow(fetcher) && (host = polite_next(fetcher->politeness, fetcher->now))) {
+    while (limits_allow(fetcher) && limits_next_page(fetcher) <= fetcher->now &&
+           (host = polite_next(fetcher->politeness, fetcher->now))) {
         fetch_job *asks = host_next(fetcher, host);
         if (!asks)
             polite_return(fetcher->politeness, host->queue);
@@ -190,9 +193,9 @@ static void wake_due(fetcher *fetcher)
 static int64_t earliest(const fetcher *fetcher)
 {
     int64_t when = polite_when(fetcher->politeness), deadline = limits_deadline(fetcher);
+    int64_t turn = atomic_load(&fetcher->crawl->next_turn), page = limits_next_page(fetcher);
 
-    int64_t turn = atomic_load(&fetcher->crawl->next_turn);
-
+    when = page > when ? page : when;
     when = fetcher->next_due < when ? fetcher->next_due : when;
     if (fetcher->crawl->clock.skip && turn < when) /* otherwise the storage thread looks at the clock */
         when = turn;

@@ -88,6 +88,7 @@ typedef struct fetcher {
     uint64_t pages_running;            /* running requests for pages, not for robots.txt */
     uint64_t pages, bytes;             /* over all runs, committed or not */
     uint64_t pages_began, bytes_began; /* when the run began */
+    int64_t paced_to_us;               /* when the last page would have been requested at an even pace */
     int64_t next_due;                  /* when something is tried again; INT64_MAX: never */
     int64_t now;                       /* of this round */
     messages to_parsers, to_storage;
@@ -180,6 +181,10 @@ bool limits_gate(const fetcher *fetcher);
 bool limits_allow(const fetcher *fetcher);
 /* Ends the run if a limit is reached. */
 void limits_check(fetcher *fetcher);
+/* By the clock: when the next page may be requested. That is the pace of --budget, which limits_allow does not know. */
+int64_t limits_next_page(const fetcher *fetcher);
+/* A page is requested. */
+void limits_count_page(fetcher *fetcher);
 /* When the time is over; INT64_MAX: never. */
 int64_t limits_deadline(const fetcher *fetcher);
 

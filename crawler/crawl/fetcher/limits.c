@@ -41,3 +41,17 @@ int64_t limits_deadline(const fetcher *fetcher)
 
     return most > 0 ? fetcher->crawl->began + most : INT64_MAX;
 }
+
+int64_t limits_next_page(const fetcher *fetcher)
+{
+    int64_t due = fetcher->paced_to_us - atomic_load(&fetcher->crawl->pace_ahead_us);
+
+    return atomic_load(&fetcher->crawl->pace_us) > 0 && due > 0 ? (due + 999) / 1000 : 0;
+}
+
+void limits_count_page(fetcher *fetcher)
+{
+    int64_t now = fetcher->now * 1000, from = fetcher->paced_to_us > now ? fetcher->paced_to_us : now;
+
+    fetcher->paced_to_us = from + atomic_load(&fetcher->crawl->pace_us);
+}

@@ -218,20 +218,27 @@ int batch_ask_set(storage *storage)
     return error ? error : make_targets(storage, from);
 }
 
-int batch_turn(storage *storage, const frontier_url *url, int64_t due)
+int batch_delay(storage *storage, uint64_t page, int64_t due, uint64_t visit)
+{
+    batch *b = &storage->batch;
+
+    if (list_reserve(&b->rows, &b->row_room, b->row_count + 1) != VIDI_OK)
+        return VIDI_EMEMORY;
+    b->rows[b->row_count++] = (batch_row){.url = {.page = page}, .due = due, .visit = visit};
+    return VIDI_OK;
+}
+
+int batch_turn(storage *storage, const frontier_url *url)
 {
     batch *b = &storage->batch;
     uint8_t verdict;
 
-    if (due != INT64_MAX) {
-        if (list_reserve(&b->delays, &b->delay_room, b->delay_count + 1) != VIDI_OK)
-            return VIDI_EMEMORY;
-        b->delays[b->delay_count++] = (batch_delay){url->page, due};
-        return VIDI_OK;
-    }
     if (list_reserve(&b->rows, &b->row_room, b->row_count + 1) != VIDI_OK)
         return VIDI_EMEMORY;
-    batch_row row = {.url = *url, .turn = strndup(url->url.ptr, url->url.len)};
+    batch_row row = {.url = *url,
+                     .due = INT64_MAX,
+                     .visit = storage->crawl->visit.number,
+                     .turn = strndup(url->url.ptr, url->url.len)};
     if (!row.turn)
         return VIDI_EMEMORY;
     row.url.url.ptr = row.turn;
@@ -250,7 +257,6 @@ void batch_clear(batch *batch)
     batch->last_job = batch->last_info = NULL;
     for (size_t i = 0; i < batch->row_count; i++)
         free(batch->rows[i].turn);
-    batch->delay_count = 0;
     batch->bytes = batch->link_count = batch->row_count = batch->drop_count = 0;
     batch->rows_written = batch->sort_count = 0;
     batch->asked_count = batch->asked_added = batch->asked_text.len = 0;
@@ -273,7 +279,6 @@ void batch_free(batch *batch)
     free(batch->rows);
     free(batch->sorts);
     free(batch->drops);
-    free(batch->delays);
     bytes_free(&batch->lines);
     id_map_free(&batch->payloads);
 }

@@ -150,14 +150,14 @@ static db_outcome outcome_of(const fetch_job *page, char *name)
     return row;
 }
 
-static int write_outcome(storage *storage, const frontier_url *url, db_outcome *row, counters *counts)
+static int write_outcome(storage *storage, frontier_url *url, db_outcome *row, counters *counts)
 {
     db_prior prior;
     int error = change_find(storage->crawl, row, &prior);
 
+    url->page = prior.page == url->id ? 0 : prior.page;
     if (error == VIDI_OK)
         error = db_outcome_add(storage->crawl->db, row);
-
     if (error == VIDI_EEXIST)
         return VIDI_OK;
     if (error == VIDI_OK && prior.page)
@@ -199,12 +199,13 @@ static int write_rows(storage *storage, size_t up_to)
 
     for (; b->rows_written < up_to && error == VIDI_OK; b->rows_written++) {
         batch_row *row = &b->rows[b->rows_written];
-        error = frontier_add(db_frontier(storage->crawl->db), &row->url);
-        storage->pending.urls++;
+        bool has_url = row->turn || !row->due;
+        storage->pending.urls += has_url;
+        if (has_url)
+            error = frontier_add(db_frontier(storage->crawl->db), &row->url);
         if (error == VIDI_OK)
-            error = row->turn
-                        ? db_schedule_due(storage->crawl->db, row->url.page, INT64_MAX, storage->crawl->visit.number)
-                        : check_trap(storage, row, &storage->pending);
+            error = row->due ? db_schedule_due(storage->crawl->db, row->url.page, row->due, row->visit)
+                             : check_trap(storage, row, &storage->pending);
         if (row->trapped) /* it is in a block all the same */
             storage->filter_until = row->url.id;
     }
@@ -217,7 +218,7 @@ static int write_outcomes(storage *storage, counters *counts)
     char name[ARCHIVE_NAME_ROOM];
 
     for (message *one = storage->batch.fetch_jobs.first; one && error == VIDI_OK; one = one->next) {
-        const fetch_job *page = (fetch_job *)one;
+        fetch_job *page = (fetch_job *)one;
         db_outcome row = outcome_of(page, name);
         error = write_outcome(storage, &page->url, &row, counts);
         for (const cookie_change *set = page->cookies; set && error == VIDI_OK; set = set->next)
@@ -236,8 +237,6 @@ static int write_counts(storage *storage)
             error = db_skip(storage->crawl->db, harvest_skip_name((harvest_skip)i), b->skipped[i]);
     for (size_t i = 0; i < b->drop_count && error == VIDI_OK; i++)
         error = frontier_drop(db_frontier(storage->crawl->db), b->drops[i].level, b->drops[i].host, b->drops[i].number);
-    for (size_t i = 0; i < b->delay_count && error == VIDI_OK; i++)
-        error = db_schedule_due(storage->crawl->db, b->delays[i].page, b->delays[i].due, 0);
     return error;
 }
 
@@ -447,7 +446,7 @@ static int ask_set(storage *storage)
     size_t before = b->row_count;
     int error = batch_ask_set(storage);
 
-    for (size_t i = before; i < b->row_count; i++)
+    for (size_t i = before; i < b->row_count; i++) /* links alone */
         host_table_appended(storage, b->rows[i].url.host);
     return error ? failed(storage, error, "cannot add to the seen-set", error == VIDI_EMEMORY ? NULL : vidi_message())
                  : VIDI_OK;
@@ -460,8 +459,7 @@ static void conclude(storage *storage)
     batch *b = &storage->batch;
     size_t messages = b->fetch_jobs.count + b->host_infos.count, weight = 0, fetch_jobs = b->fetch_jobs.count;
 
-    if (b->row_count > 0)
-        c->committed_to = b->rows[b->row_count - 1].url.id;
+    c->committed_to = frontier_last(db_frontier(c->db));
     for (size_t i = 0; i < storage->hosts.count; i++) {
         host_entry *host = storage->list[i];
         host->has_row = host->has_row || host->origin;

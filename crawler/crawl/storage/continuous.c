@@ -6,8 +6,14 @@
  * When every page has had a turn, the visit is over, and the next one begins with new salts. So what the set has lost is
  * found later here, too.
  *
- * Budget: a bucket of tokens, one for each fetch, that holds at most a minute's. New pages take theirs first.
+ * Budget: a bucket of tokens, one for each fetch, that holds at most a minute's. New pages take theirs first, and the
+ * fetcher keeps the same pace, so that many new pages at once do not exceed it. With the rate budget + 1 - bucket there
+ * are never more fetches in an hour than the budget.
+ *
+ * Hosts: the walk over the pages that are due passes over those of hosts that cannot take more now. A host that is
+ * parked is asked again after an hour; meanwhile its pages lose their turns when they come, so the visit ends.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +22,13 @@
 #include "crawler/http/http.h"
 
 enum {
-    TURNS = 200,         /* most turns that are given at a time */
+    TURNS = 200,         /* pages that are written at a time */
+    LOOKS = 1000,        /* pages that are looked at for that */
+    LOOK_EVERY = 250,    /* milliseconds until the next look, if no host can take more */
     TURNS_OUT = 1000,    /* turns without an outcome */
     HOST_OUT = 20,       /* the same for one host: a slow one must not take the budget of the others */
-    PUT_OFF = 60 * 1000, /* milliseconds that a page waits if its host has as many */
+    PUT_OFF = 60 * 1000, /* milliseconds at least that a page waits if its host has as many ... */
+    PUT_OFF_PART = 16,   /* ... or this part of the time since its last visit */
     LEAST_BUDGET = 60,   /* pages an hour, if none is asked for */
     HOUR = 60 * 60 * 1000,
     MINUTES = 60 /* of an hour */
@@ -127,6 +136,47 @@ static double budget_of(const storage *storage, uint64_t pages)
     return asked > 0 ? asked : daily > LEAST_BUDGET ? daily : LEAST_BUDGET;
 }
 
+static double bucket_of(double budget)
+{
+    return budget > MINUTES ? budget / MINUTES : 1;
+}
+
+/* How many tokens come in an hour. */
+static double rate_of(double budget)
+{
+    return budget + 1 - bucket_of(budget);
+}
+
+/* The fetcher's part of the budget. */
+static void set_pace(crawl *c, double budget)
+{
+    double every = HOUR * 1000.0 / rate_of(budget);
+
+    atomic_store(&c->pace_ahead_us, (long long)((bucket_of(budget) - 1) * every));
+    atomic_store(&c->pace_us, (long long)ceil(every));
+}
+
+/* A seed that is not in the schedule, because it could not be fetched or is gone, gets a row in each visit. */
+static int plant_seed(void *context, uint64_t id, vidi_str url)
+{
+    storage *storage = context;
+    crawl *c = storage->crawl;
+    frontier_url row = {.url = url, .kind = FRONTIER_SEED};
+    db_prior prior = {0};
+    bool scheduled = false;
+    int error = visit_page_of(c, url, &row.page);
+
+    (void)id;
+    if (error == VIDI_OK)
+        error = continuous_knows(storage, row.page, &scheduled);
+    if (error || scheduled || row.page == 0)
+        return error;
+    error = db_prior_read(c->db, row.page, &prior);
+    if (error == VIDI_OK)
+        error = url_host_key(c->keys, url, &row.host);
+    return error || prior.newest >= c->visit.first ? error : batch_turn(storage, &row);
+}
+
 /* Reads the schedule, or makes it: one pass over the pages. */
 static int load(storage *storage)
 {
@@ -151,7 +201,8 @@ static int load(storage *storage)
         error = db_schedule_count(c->db, c->visit.number, &scheduled, &self->left);
     if (error == VIDI_OK)
         schedule_expect(self->schedule, 0);
-    return error;
+    set_pace(c, self->budget);
+    return error ? error : db_seeds(c->db, plant_seed, storage);
 }
 
 int continuous_begin(storage *storage)
@@ -160,6 +211,8 @@ int continuous_begin(storage *storage)
     int64_t visit = 0;
     int error = db_get(c->db, "continuous", &visit);
 
+    storage->continuous.filled_at = crawl_now(c);
+    storage->continuous.unpark_at = crawl_now(c) + HOUR;
     if (error != VIDI_OK && error != VIDI_EABSENT)
         return error;
     return (uint64_t)visit == c->visit.number ? load(storage) : VIDI_OK;
@@ -177,25 +230,35 @@ static void fill_bucket(storage *storage)
 {
     continuous *self = &storage->continuous;
     int64_t now = crawl_now(storage->crawl);
-    double most = self->budget / MINUTES > 1 ? self->budget / MINUTES : 1;
+    double most = bucket_of(self->budget);
 
-    self->tokens += self->budget * (double)(now - self->filled_at) / HOUR;
+    self->tokens += rate_of(self->budget) * (double)(now - self->filled_at) / HOUR;
     self->tokens = self->tokens < most ? self->tokens : most;
     self->filled_at = now;
 }
 
-static int64_t wait_for_token(const continuous *self)
+/* By the clock: when a turn may be given; INT64_MAX: not before an outcome comes. */
+static int64_t next_turn(const continuous *self)
 {
-    double wait = self->tokens >= 1 ? 0 : (1 - self->tokens) * HOUR / self->budget;
+    double wait = self->schedule ? (1 - self->tokens) * HOUR / rate_of(self->budget) : 0;
 
-    return wait < HOUR ? (int64_t)wait + 1 : HOUR;
+    if (!self->schedule || self->left == 0 || self->out >= TURNS_OUT)
+        return INT64_MAX;
+    if (wait <= 0)
+        return self->look_at;
+    return self->filled_at + (wait < HOUR ? (int64_t)wait + 1 : HOUR);
 }
 
 int64_t continuous_patience(const storage *storage)
 {
-    const continuous *self = &storage->continuous;
+    int64_t turn = next_turn(&storage->continuous), now = crawl_now(storage->crawl);
 
-    return self->schedule && self->left > 0 ? wait_for_token(self) : INT64_MAX;
+    return turn == INT64_MAX ? turn : turn > now ? turn - now : 0;
+}
+
+void continuous_tell(storage *storage)
+{
+    atomic_store(&storage->crawl->next_turn, next_turn(&storage->continuous));
 }
 
 static uintptr_t out_at(const continuous *self, uint64_t host)
@@ -203,22 +266,78 @@ static uintptr_t out_at(const continuous *self, uint64_t host)
     return (uintptr_t)id_map_get(&self->hosts, host);
 }
 
-/* A page is due: it gets its turn, or, if its host has enough of them, waits. */
-static int give_turn(void *context, const frontier_url *url, uint64_t taken)
+static void count_turn(storage *storage, const db_scheduled *row)
+{
+    storage->continuous.left -= storage->continuous.left > 0 && row->taken < storage->crawl->visit.number;
+}
+
+/* The host cannot take more: the page waits, and, if there are too many like it, out of the way of the others. */
+static int pass_over(storage *storage, const db_scheduled *row)
+{
+    int64_t now = crawl_date(storage->crawl), from = row->due > now ? row->due : now;
+    int64_t wait = (now - row->visited) / PUT_OFF_PART;
+
+    if (!storage->continuous.crowded)
+        return VIDI_OK;
+    return batch_delay(storage, row->page, from + (wait > PUT_OFF ? wait : PUT_OFF), 0);
+}
+
+/* The host is parked, so the page loses its turn. */
+static int skip_turn(storage *storage, const db_scheduled *row)
+{
+    int64_t now = crawl_date(storage->crawl);
+
+    if (row->due > now)
+        return pass_over(storage, row);
+    count_turn(storage, row);
+    int64_t due = schedule_next_due(storage->continuous.schedule, row->rate, row->importance * row->alive, row->page, now);
+    return batch_delay(storage, row->page, due, storage->crawl->visit.number);
+}
+
+/* A page is due. Not 0: no more now. */
+static int consider(void *context, const frontier_url *url, const db_scheduled *row)
 {
     storage *storage = context;
     continuous *self = &storage->continuous;
     uintptr_t out = out_at(self, url->host);
+    int error;
 
-    if (out >= HOST_OUT)
-        return batch_turn(storage, url, crawl_date(storage->crawl) + PUT_OFF);
-    int error = batch_turn(storage, url, INT64_MAX);
-    if (error == VIDI_OK)
-        error = id_map_put(&self->hosts, url->host, (void *)(out + 1));
-    self->out++;
-    self->tokens--;
-    self->left -= self->left > 0 && taken < storage->crawl->visit.number;
-    return error;
+    if (id_map_get(&storage->parked, url->host))
+        error = skip_turn(storage, row);
+    else if (out >= HOST_OUT)
+        error = pass_over(storage, row);
+    else {
+        error = batch_turn(storage, url);
+        if (error == VIDI_OK)
+            error = id_map_put(&self->hosts, url->host, (void *)(out + 1));
+        self->out++;
+        self->tokens--;
+        count_turn(storage, row);
+    }
+    bool enough = self->tokens < 1 || self->out >= TURNS_OUT || self->left == 0;
+    return error ? error : enough || storage->batch.row_count - storage->batch.rows_written >= TURNS;
+}
+
+static int give_turns(storage *storage)
+{
+    continuous *self = &storage->continuous;
+    int stopped = db_schedule_first(storage->crawl->db, LOOKS, consider, storage);
+
+    if (stopped < 0)
+        return stopped;
+    self->crowded = !stopped && self->tokens >= 1;
+    if (self->tokens >= 1)
+        self->look_at = self->filled_at + LOOK_EVERY;
+    return VIDI_OK;
+}
+
+/* Parked hosts may answer now. */
+static void unpark(storage *storage)
+{
+    id_map_free(&storage->parked);
+    storage->parked = (id_map){0};
+    storage->more_hosts = true;
+    storage->continuous.unpark_at = crawl_now(storage->crawl) + HOUR;
 }
 
 int continuous_feed(storage *storage)
@@ -229,17 +348,17 @@ int continuous_feed(storage *storage)
 
     if (!self->schedule || crawl_ends(c) != ENDING_NOT)
         return VIDI_OK;
-    if (self->stale)
-        error = load(storage);
-    fill_bucket(storage);
-    if (error == VIDI_OK && self->tokens >= 1 && self->out < TURNS_OUT && self->left > 0) {
-        size_t most = self->tokens < TURNS ? (size_t)self->tokens : TURNS;
-        error = db_schedule_first(c->db, most, give_turn, storage);
-        if (error == VIDI_OK)
-            error = storage_prepare(storage);
-        self->tokens = self->tokens < 1 ? self->tokens : 0; /* all others wait for their hosts */
+    if (self->stale) {
+        error = storage_commit(storage); /* no transaction may be open */
+        error = error ? error : load(storage);
     }
-    atomic_store(&c->next_turn, self->left > 0 ? self->filled_at + wait_for_token(self) : INT64_MAX);
+    fill_bucket(storage);
+    if (self->filled_at >= self->unpark_at)
+        unpark(storage);
+    if (error == VIDI_OK && next_turn(self) <= self->filled_at)
+        error = give_turns(storage);
+    if (error == VIDI_OK && storage->batch.row_count > storage->batch.rows_written)
+        error = storage_prepare(storage);
     return error;
 }
 
@@ -253,7 +372,7 @@ int continuous_idle(storage *storage)
     char why[CRAWL_WHY] = "";
     int error = VIDI_OK;
 
-    if (self->schedule)
+    if (self->schedule && self->left == 0) /* counts again to be sure */
         error = db_schedule_count(c->db, c->visit.number, &pages, &self->left);
     if (error || self->left > 0)
         return error;
@@ -269,8 +388,9 @@ int continuous_idle(storage *storage)
         return error;
     }
     counters_show(c, &storage->counts);
-    id_map_free(&storage->parked); /* they may answer now */
-    storage->parked = (id_map){0};
+    for (size_t i = 0; i < storage->hosts.count; i++)
+        storage->list[i]->pages = 0; /* of this visit, as in the table */
+    unpark(storage);
     id_map_free(&self->hosts);
     self->hosts = (id_map){0};
     self->out = 0;
@@ -338,8 +458,9 @@ int continuous_note(storage *storage, const frontier_url *url, const db_outcome 
 void continuous_done(storage *storage, const fetch_job *done)
 {
     continuous *self = &storage->continuous;
-    uintptr_t out = self->schedule ? out_at(self, done->url.host) : 0;
+    uintptr_t out = self->schedule && done->url.page ? out_at(self, done->url.host) : 0;
 
+    self->tokens -= done->failures; /* they were fetches, too */
     if (out == 0)
         return;
     if (out == 1)
@@ -347,4 +468,10 @@ void continuous_done(storage *storage, const fetch_job *done)
     else
         id_map_put(&self->hosts, done->url.host, (void *)(out - 1)); /* it has a place already */
     self->out--;
+}
+
+void continuous_park(storage *storage, uint64_t host)
+{
+    storage->continuous.out -= out_at(&storage->continuous, host);
+    id_map_remove(&storage->continuous.hosts, host);
 }

@@ -145,6 +145,7 @@ int host_table_park(storage *storage, uint64_t host)
     if (id_map_get(&storage->parked, host))
         return VIDI_OK;
     storage->crawl->parked++;
+    continuous_park(storage, host);
     return id_map_put(&storage->parked, host, storage);
 }
 

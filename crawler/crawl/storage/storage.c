@@ -138,6 +138,7 @@ static void send(storage *storage)
 static void end_round(storage *storage)
 {
     send(storage);
+    continuous_tell(storage);
     crawl_handled(storage->crawl, storage->handled);
     storage->handled = 0;
 }
@@ -250,7 +251,6 @@ void *storage_run(void *context)
     if (error == VIDI_OK)
         error = payloads_open(&storage);
 
-    storage.continuous.filled_at = crawl_now(c);
     if (error == VIDI_OK && c->options.continuous)
         error = continuous_begin(&storage);
     storage.synced_at = storage_now();

@@ -58,19 +58,15 @@ typedef struct batch_drop {
     uint32_t level;
 } batch_drop;
 
-/* A URL that the set has answered NEW for, or a page whose turn has come. */
+/* A URL that the set has answered NEW for, a page whose turn has come, or, without a URL, one that has to wait. */
 typedef struct batch_row {
     frontier_url url;
     uint64_t path; /* key of the path, if there is a query; else 0 */
     bool trapped;
-    char *turn; /* the text of a page whose turn it is; NULL: a new URL */
+    char *turn;     /* the text of a page whose turn it is; NULL: a new URL */
+    int64_t due;    /* for the schedule; 0: the page is not in it */
+    uint64_t visit; /* in which it had its last turn; 0: as it was */
 } batch_row;
-
-/* A page that has to wait. */
-typedef struct batch_delay {
-    uint64_t page;
-    int64_t due;
-} batch_delay;
 
 /* What is committed together. The arrays keep their room from batch to batch. */
 typedef struct batch {
@@ -99,8 +95,6 @@ typedef struct batch {
     size_t sort_count, sort_room;
     batch_drop *drops;
     size_t drop_count, drop_room;
-    batch_delay *delays;
-    size_t delay_count, delay_room;
     uint64_t skipped[HARVEST_SKIPS];
     bytes lines; /* for the output file */
     bool lines_written, lines_synced, lines_failed;
@@ -113,6 +107,9 @@ typedef struct continuous {
     double budget;      /* pages an hour */
     double tokens;
     int64_t filled_at; /* when tokens were last added */
+    int64_t look_at;   /* when to look for pages again, if no host can take more */
+    int64_t unpark_at; /* when parked hosts are asked again */
+    bool crowded;      /* the pages that are due first belong to hosts that cannot take more */
     uint64_t left;     /* pages that have had no turn in this visit */
     uint64_t out;      /* turns without an outcome */
     id_map hosts;      /* the same by host */
@@ -162,8 +159,10 @@ int64_t storage_now(void);
 bool batch_is_empty(const batch *batch);
 /* Adds all links to the set that were not added yet, and makes rows of those that are new. */
 int batch_ask_set(storage *storage);
-/* Gives a page its turn, or, if `due` is not INT64_MAX, lets it wait until then. Copies the text. */
-int batch_turn(storage *storage, const frontier_url *url, int64_t due);
+/* Gives a page its turn: a row. Copies the text. */
+int batch_turn(storage *storage, const frontier_url *url);
+/* Lets a page of the schedule wait. visit: it counts as a turn in this visit; 0: it does not. */
+int batch_delay(storage *storage, uint64_t page, int64_t due, uint64_t visit);
 int batch_drop_block(storage *storage, uint64_t host, uint32_t level, uint64_t number);
 void batch_clear(batch *batch);
 void batch_free(batch *batch);
@@ -221,6 +220,8 @@ void continuous_end(storage *storage);
 int continuous_feed(storage *storage);
 /* Milliseconds until the next turn; INT64_MAX: there is none. */
 int64_t continuous_patience(const storage *storage);
+/* Tells the fetcher when that is, after everything else: a clock that skips the waiting may then jump. */
+void continuous_tell(storage *storage);
 /* Nothing is left to fetch: begins the next visit, if all pages have had their turns, or the first visit is over. */
 int continuous_idle(storage *storage);
 /* True if the page will have its turn, so that a link to it needs no row. */
@@ -229,6 +230,9 @@ int continuous_knows(storage *storage, uint64_t page, bool *scheduled);
 int continuous_note(storage *storage, const frontier_url *url, const db_outcome *row, const db_prior *prior);
 /* The fetch job is committed. */
 void continuous_done(storage *storage, const fetch_job *done);
+/* The host is parked: what it has taken is not waited for. */
+void continuous_park(storage *storage, uint64_t host);
+
 /* ---- link_check.c ---- */
 
 /* What a report shows as the text of a link. */
