@@ -11,7 +11,8 @@
  * are never more fetches in an hour than the budget.
  *
  * Hosts: the walk over the pages that are due passes over those of hosts that cannot take more now. A host that is
- * parked is asked again after an hour; meanwhile its pages lose their turns when they come, so the visit ends.
+ * parked is asked again after an hour, and then after up to a day; meanwhile its pages lose their turns when they come,
+ * so the visit ends.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ enum {
     PUT_OFF_PART = 16,   /* ... or this part of the time since its last visit */
     LEAST_BUDGET = 60,   /* pages an hour, if none is asked for */
     HOUR = 60 * 60 * 1000,
+    DAY = 24 * HOUR,
     MINUTES = 60 /* of an hour */
 };
 
@@ -212,6 +214,7 @@ int continuous_begin(storage *storage)
     int error = db_get(c->db, "continuous", &visit);
 
     storage->continuous.filled_at = crawl_now(c);
+    storage->continuous.unpark_after = HOUR;
     storage->continuous.unpark_at = crawl_now(c) + HOUR;
     if (error != VIDI_OK && error != VIDI_EABSENT)
         return error;
@@ -290,7 +293,8 @@ static int skip_turn(storage *storage, const db_scheduled *row)
     if (row->due > now)
         return pass_over(storage, row);
     count_turn(storage, row);
-    int64_t due = schedule_next_due(storage->continuous.schedule, row->rate, row->importance * row->alive, row->page, now);
+    int64_t due =
+        schedule_next_due(storage->continuous.schedule, row->rate, row->importance * row->alive, row->page, now);
     return batch_delay(storage, row->page, due, storage->crawl->visit.number);
 }
 
@@ -334,10 +338,17 @@ static int give_turns(storage *storage)
 /* Parked hosts may answer now. */
 static void unpark(storage *storage)
 {
+    continuous *self = &storage->continuous;
+
+    self->unpark_after = storage->parked.count == 0 ? HOUR : 2 * self->unpark_after;
+    self->unpark_after = self->unpark_after < DAY ? self->unpark_after : DAY;
+    for (size_t i = 0; i < storage->parked.room; i++)
+        if (storage->parked.entries[i].id)
+            self->out += out_at(self, storage->parked.entries[i].id);
     id_map_free(&storage->parked);
     storage->parked = (id_map){0};
     storage->more_hosts = true;
-    storage->continuous.unpark_at = crawl_now(storage->crawl) + HOUR;
+    self->unpark_at = crawl_now(storage->crawl) + self->unpark_after;
 }
 
 int continuous_feed(storage *storage)
@@ -358,7 +369,7 @@ int continuous_feed(storage *storage)
     if (error == VIDI_OK && next_turn(self) <= self->filled_at)
         error = give_turns(storage);
     if (error == VIDI_OK && storage->batch.row_count > storage->batch.rows_written)
-        error = storage_prepare(storage);
+        error = self->left > 0 ? storage_prepare(storage) : storage_commit(storage); /* the visit may be over */
     return error;
 }
 
@@ -390,7 +401,6 @@ int continuous_idle(storage *storage)
     counters_show(c, &storage->counts);
     for (size_t i = 0; i < storage->hosts.count; i++)
         storage->list[i]->pages = 0; /* of this visit, as in the table */
-    unpark(storage);
     id_map_free(&self->hosts);
     self->hosts = (id_map){0};
     self->out = 0;
@@ -473,5 +483,4 @@ void continuous_done(storage *storage, const fetch_job *done)
 void continuous_park(storage *storage, uint64_t host)
 {
     storage->continuous.out -= out_at(&storage->continuous, host);
-    id_map_remove(&storage->continuous.hosts, host);
 }

@@ -106,13 +106,14 @@ typedef struct continuous {
     bool stale;         /* the schedule has counted what was rolled back */
     double budget;      /* pages an hour */
     double tokens;
-    int64_t filled_at; /* when tokens were last added */
-    int64_t look_at;   /* when to look for pages again, if no host can take more */
-    int64_t unpark_at; /* when parked hosts are asked again */
-    bool crowded;      /* the pages that are due first belong to hosts that cannot take more */
-    uint64_t left;     /* pages that have had no turn in this visit */
-    uint64_t out;      /* turns without an outcome */
-    id_map hosts;      /* the same by host */
+    int64_t filled_at;    /* when tokens were last added */
+    int64_t look_at;      /* when to look for pages again, if no host can take more */
+    int64_t unpark_at;    /* when parked hosts are asked again ... */
+    int64_t unpark_after; /* ... and how long it takes from one time to the next */
+    bool crowded;         /* the pages that are due first belong to hosts that cannot take more */
+    uint64_t left;        /* pages that have had no turn in this visit */
+    uint64_t out;         /* turns without an outcome */
+    id_map hosts;         /* the same by host */
 } continuous;
 
 typedef struct storage {
@@ -230,7 +231,7 @@ int continuous_knows(storage *storage, uint64_t page, bool *scheduled);
 int continuous_note(storage *storage, const frontier_url *url, const db_outcome *row, const db_prior *prior);
 /* The fetch job is committed. */
 void continuous_done(storage *storage, const fetch_job *done);
-/* The host is parked: what it has taken is not waited for. */
+/* The host is parked: its turns do not keep others from theirs. */
 void continuous_park(storage *storage, uint64_t host);
 
 /* ---- link_check.c ---- */

@@ -61,7 +61,7 @@ static bool is_in_trouble(const living_page *page, int64_t now, site_answer *ans
     if (page->trouble == LIVING_FAILS)
         *answer = (site_answer){.status = 500, .type = "text/plain", .body = "broken\n", .length = 7};
     if (page->trouble == LIVING_SILENT)
-        *answer = (site_answer){.manner = SITE_CLOSES, .body = ""};
+        *answer = (site_answer){.manner = SITE_SILENT, .body = ""};
     return true; /* GONE: the answer is 404 already */
 }
 
