@@ -239,6 +239,7 @@ static int open_scope(crawl *crawl, char *why)
                                    .check = o->check,
                                    .fragments = o->check && o->fragments,
                                    .internal = o->internal,
+                                   .by_text = o->by_text,
                                    .store = !o->no_store,
                                    .max_depth = o->max_depth,
                                    .max_hops = o->max_hops,

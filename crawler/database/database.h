@@ -152,7 +152,7 @@ typedef struct db_outcome {
      */
     uint64_t body;
     vidi_str etag, modified; /* ETag and Last-Modified as the server sent them; ptr NULL: none */
-    const char *content;     /* digest of the body unpacked; NULL: as `digest` */
+    const char *content;     /* digest of the body unpacked, or of its text: "text:…"; NULL: as `digest` */
     db_page_change change;
     uint64_t compared; /* the earlier row that `change` refers to; 0: none */
 } db_outcome;

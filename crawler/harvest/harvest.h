@@ -24,6 +24,7 @@ typedef struct harvest_rules {
     bool check;          /* also take links out of scope, and the texts of links */
     bool fragments;      /* with `check`: also take fragments, and the names of pages that they can lead to */
     bool internal;       /* with `check`: no links out of scope after all */
+    bool by_text;        /* pages are the same if their texts are */
     bool store;          /* pack records for the archive */
     int64_t max_depth;   /* deeper links are not wanted; negative: no limit */
     uint32_t max_hops;   /* redirects in a row */
@@ -56,7 +57,7 @@ const char *harvest_skip_name(harvest_skip skip);
 typedef struct harvest {
     char type[64];                /* media type, in lower case */
     char digest[40];              /* of the body as sent; empty: the request was a HEAD */
-    char content[40];             /* of the body unpacked; empty: as `digest` */
+    char content[40];             /* of the body unpacked, or "text:…" of its text; empty: as `digest` */
     char etag[256], modified[64]; /* ETag and Last-Modified, for asking again; empty: none, or longer than that */
     vidi_str redirect;            /* absolute; ptr NULL: none */
     uint64_t found;               /* links on the page, wanted or not */

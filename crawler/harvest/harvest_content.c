@@ -160,6 +160,19 @@ static int take_names(harvest_collector *c, html_page *page)
     return error == HARVEST_ENOUGH ? VIDI_OK : error;
 }
 
+/* For telling whether the page has changed: a page that has text is the same if its text is. */
+static int digest_text(html_page *page, char *to)
+{
+    vidi_str text;
+    int error = html_page_text(page, &text);
+
+    if (error || text.len == 0)
+        return error;
+    error = archive_digest(text, to);
+    memcpy(to, "text", 4); /* instead of "sha1" */
+    return error;
+}
+
 int harvest_html(harvest_collector *c, vidi_str content, vidi_str charset, bool with_links, uint32_t *robots)
 {
     html_options options = {.url = c->from->url, .charset = charset};
@@ -180,6 +193,10 @@ int harvest_html(harvest_collector *c, vidi_str content, vidi_str charset, bool 
         error = html_page_links(page, groups, take_link, &walk);
         if (!error && c->rules->fragments)
             error = take_names(c, page);
+    }
+    if (c->rules->by_text && (!error || error == HARVEST_ENOUGH)) {
+        int failed = digest_text(page, c->into->content);
+        error = failed ? failed : error;
     }
     html_page_close(page);
     return error == HARVEST_ENOUGH ? VIDI_OK : error;

@@ -114,6 +114,12 @@ int html_page_names(html_page *page, html_name_visitor visitor, void *context);
 /* The page's title, in the same form as the text of a link, of the first `title` that is not part of SVG. */
 size_t html_page_title(const html_page *page, char *to, size_t room);
 
+/*
+ * All text of the page that a reader sees, in the same form; what is in `script`, `style` and `template` is not. VIDI_OK
+ * or VIDI_EMEMORY. The text is the page's, until html_page_close.
+ */
+int html_page_text(html_page *page, vidi_str *text);
+
 /* The URL in the value of a meta refresh or a header Refresh, "5; url=page.html". False if there is none. */
 bool html_refresh_url(vidi_str value, vidi_str *url);
 

@@ -1,5 +1,5 @@
 /*
- * The text of a link, for reports, and the title of a page. A link's text is read from the page again when it is asked for, a few kilobytes at most, so
+ * The text of a link, for reports, the title of a page, and its text. A link's text is read from the page again when it is asked for, a few kilobytes at most, so
  * that callers that do not need it pay nothing.
  */
 #include <string.h>
@@ -120,4 +120,43 @@ size_t html_page_title(const html_page *page, char *to, size_t room)
         raw.len = whole_characters(raw, HTML_TEXT_SCANNED);
     write_text(&w, (vidi_str){decoded, html_text_decode(HTML_RCDATA, raw, decoded)});
     return w.len;
+}
+
+/* Writes one token's text, if it is part of the page. */
+static int write_visible(html_page *page, writer *w, html_tokenizer *t, html_context *context, const html_token *token)
+{
+    enum html_element element;
+    enum html_space space;
+    vidi_str text;
+    int result = VIDI_OK;
+
+    if (token->type == HTML_START_TAG || token->type == HTML_END_TAG)
+        return html_context_follow(context, t, token, &element, &space);
+    if (token->type != HTML_TEXT || token->content == HTML_RAWTEXT || token->content == HTML_SCRIPT ||
+        html_context_inert(context))
+        return VIDI_OK;
+    result = html_page_decode(page, token->content, token->text, &page->value, &text);
+    if (result == VIDI_OK)
+        write_text(w, text);
+    return result;
+}
+
+int html_page_text(html_page *page, vidi_str *text)
+{
+    html_tokenizer t;
+    html_token token = {.type = HTML_NOTHING};
+    html_context context = {.depth = 0};
+    int result = html_room_take(&page->visible, page->text.bytes.len);
+
+    if (result == VIDI_OK)
+        result = html_tokenizer_open(&t, page->text.bytes);
+    if (result != VIDI_OK)
+        return result;
+    writer w = {.to = page->visible.at, .room = page->text.bytes.len};
+    while (result == VIDI_OK && (result = html_tokenizer_next(&t, &token)) == VIDI_OK && token.type != HTML_END)
+        result = write_visible(page, &w, &t, &context, &token);
+    html_tokenizer_close(&t);
+    html_context_close(&context);
+    *text = (vidi_str){page->visible.at, w.len};
+    return result;
 }

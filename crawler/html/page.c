@@ -411,6 +411,7 @@ void html_page_close(html_page *page)
     free(page->rel.at);
     free(page->url.at);
     free(page->query.at);
+    free(page->visible.at);
     free(page);
 }
 

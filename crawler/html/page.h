@@ -41,6 +41,7 @@ struct html_page {
     bool is_srcdoc;                       /* of another page: a srcdoc in it is not read */
     vidi_str base;                        /* points to base_room; ptr NULL: unknown */
     html_room base_room, value, rel, url; /* of the link that is being reported */
+    html_room visible;                    /* the text that a reader sees */
     html_room query;                      /* its value with the query in the page's encoding */
 };
 

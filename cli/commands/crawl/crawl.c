@@ -121,6 +121,11 @@ static const cli_option options_table[] = {
      0},
     {"budget", 0, CLI_COUNT, FIELD(budget), "N", "With --continuous: pages to fetch in an hour [each page once a day]",
      NULL, 0},
+    {"ignore-changes", 0, CLI_TEXT, FIELD(ignore_changes), "text", "A page has changed only if its text has",
+     "For pages whose bytes change at every visit, because of a clock, a token or an advertisement: the text that a "
+     "reader sees is compared, without scripts and styles, in which spaces do not count. Pages without text are "
+     "compared as they are.",
+     0},
     {"rebuild-seen", 0, CLI_FLAG, FIELD(rebuild_seen), NULL, "Make the set of seen URLs again from the database",
      "For a crawl that is refused because its set (DIR/seen) is damaged, or is older or newer than the database, as "
      "after restoring a backup. The old set is kept as DIR/seen.old.1. Pages that the database does not know are "

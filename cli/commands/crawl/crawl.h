@@ -31,7 +31,7 @@ typedef struct cli_crawl_options {
     cli_set_options set; /* its `state` is the folder of the crawl, which has more in it than the set */
     cli_words seed_files, include, exclude, headers, allow_net, resolve;
     const char *scope, *order, *site_budget, *jsonl, *contact, *agent, *user_agent, *ca_file, *proxy, *color, *accept,
-        *junit;
+        *junit, *ignore_changes;
     const char *output, *to; /* of the actions wacz; extract and changes */
     uint64_t from_visit;     /* of the action changes, whose last visit is `to` */
     uint64_t depth;          /* CLI_CRAWL_ANY_DEPTH: no limit */

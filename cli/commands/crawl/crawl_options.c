@@ -87,6 +87,15 @@ static int read_budget(crawl_options *into, const cli_crawl_options *options)
     return CLI_OK;
 }
 
+static int read_ignored(crawl_options *into, const char *word)
+{
+    static const char *const words[] = {"text", NULL};
+    uint32_t place;
+
+    into->by_text = word != NULL;
+    return word ? cli_option_choose("ignore-changes", word, words, &place) : CLI_OK;
+}
+
 static void read_limits(crawl_options *into, const cli_crawl_options *options)
 {
     into->max_depth = options->depth == CLI_CRAWL_ANY_DEPTH ? -1 : (int64_t)options->depth;
@@ -351,7 +360,8 @@ int cli_crawl_request_make(cli_crawl_request *request, cli_crawl_options *option
 
     if (cli_crawl_recall(request, options, words) != CLI_OK || check(options) != CLI_OK ||
         read_scope(into, options->scope) != CLI_OK || read_budget(into, options) != CLI_OK ||
-        read_order(into, options->order) != CLI_OK || read_times(into, options) != CLI_OK ||
+        read_order(into, options->order) != CLI_OK || read_ignored(into, options->ignore_changes) != CLI_OK ||
+        read_times(into, options) != CLI_OK ||
         cli_crawl_seeds_read(&request->seeds, words, options->seed_files) != CLI_OK ||
         cli_crawl_network_read(&request->network, options) != CLI_OK || cli_crawl_remember(request, options) != CLI_OK)
         return CLI_ERROR;
