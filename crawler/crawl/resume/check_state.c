@@ -190,10 +190,12 @@ static int check_set(checking *check)
     }
     if (error)
         return take(check, error, "seen", why);
-    error = frontier_since(db_frontier(check->db), known.first - 1, ask_row, check);
-    error = error < 0 ? error : ask_chunk(check);
+    error = vidi_stat(check->set, &stats);
+    if (!error && stats.epoch != known.epoch) /* killed while a visit began: it has forgotten the last one already */
+        return VIDI_OK;
     if (!error)
-        error = vidi_stat(check->set, &stats);
+        error = frontier_since(db_frontier(check->db), known.first - 1, ask_row, check);
+    error = error < 0 ? error : ask_chunk(check);
     if (!error && check->missing)
         tell(check, "seen: the URLs of %" PRIu64 " rows are not in it", check->missing);
     if (!error && !known.is_continuous && stats.count > check->row - (known.first - 1))
