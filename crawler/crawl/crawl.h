@@ -153,7 +153,9 @@ typedef struct crawl_progress {
     uint64_t errors;           /* URLs that could not be fetched, over all runs */
     uint64_t seeds_fetched;    /* over all runs */
     double expected_lost;
-    double seconds; /* of this run */
+    uint64_t scheduled;     /* pages that a continuous crawl visits again; 0: not yet */
+    double fresh, age_days; /* of their copies, as the schedule expects it */
+    double seconds;         /* of this run */
 } crawl_progress;
 void crawl_look(crawl *crawl, crawl_progress *progress);
 

@@ -96,7 +96,7 @@ static const char *const texts[DB_STATEMENTS] = {
     [DB_NEWEST_WRITE] = "INSERT OR REPLACE INTO newest (page, row, settled, good) VALUES (?1, ?2, ?3, ?4)",
     [DB_WAS_LINKED] = "SELECT 1 FROM urls u JOIN outcomes r ON r.id = u.referrer JOIN outcomes p ON p.id = r.compared"
                       " WHERE u.id = ?1 AND r.change = 3 AND r.kept = p.kept AND r.error IS NULL AND p.error IS NULL"
-                      " AND p.id >= ?2",
+                      " AND p.id >= ?2 AND (r.content IS NULL OR r.content NOT LIKE 'text:%' OR r.digest = p.digest)",
     [DB_VALIDATORS] = "SELECT h.id, h.file, h.offset, b.id, b.file, b.offset, g.etag, g.modified"
                       " FROM urls u JOIN newest n ON n.page = u.page JOIN outcomes g ON g.id = n.good"
                       " JOIN outcomes h ON h.id = iif(g.status = 304, g.body, g.id)"

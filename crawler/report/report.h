@@ -50,6 +50,23 @@ typedef struct report_visit {
 /* Calls `take` with each visit, the oldest first. Not 0 ends the walk and is returned. */
 int report_visits(report *report, int (*take)(void *context, const report_visit *visit), void *context);
 
+/* The schedule of a continuous crawl, at a given moment. */
+enum { REPORT_HOSTS = 20 };
+typedef struct report_schedule {
+    uint64_t pages;  /* that it visits; 0: there is no schedule */
+    double fresh;    /* share of pages that are probably as they were stored */
+    double age_days; /* expected time since the first change that a copy lacks; a mean */
+    double alive;    /* share of pages that probably change at all */
+    uint64_t visits; /* responses in the newest visit */
+    size_t host_count;
+    struct report_scheduled_host { /* those with the most pages */
+        char origin[280];
+        uint64_t pages;
+        double changes_per_day; /* expected, of all its pages together */
+    } hosts[REPORT_HOSTS];
+} report_schedule;
+int report_scheduled(report *report, int64_t now, report_schedule *to);
+
 /* A page that is not as it was. Texts without a value have a ptr of NULL. */
 typedef struct report_change {
     uint64_t visit;

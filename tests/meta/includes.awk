@@ -29,7 +29,7 @@ BEGIN {
     may["crawler/politeness"] = may["crawler/schedule"] = ""
     may["crawler/database"] = "base frontier"
     may["crawler/harvest"] = "base css html sitemap http scope fetch frontier archive"
-    may["crawler/report"] = "base frontier database archive"
+    may["crawler/report"] = "base frontier database archive schedule"
     may["crawler/export"] = "base encoding css html http database archive harvest report"
     may["redis/server"] = ""
     may["redis/claims"] = ""

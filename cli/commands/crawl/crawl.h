@@ -166,6 +166,7 @@ typedef struct cli_crawl_account {
     cli_crawl_reasons links;    /* links that never became URLs of the crawl */
     report_visit *visits;       /* `visit_count` of them */
     size_t visit_count, visit_room;
+    report_schedule schedule; /* now */
     bool checked;       /* a run was made with --check */
     bool at_host_limit; /* a host is parked because of --max-host-pages */
 } cli_crawl_account;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "commands/crawl/crawl.h"
+#include "crawler/base/crawl_clock.h"
 #include "crawler/base/list.h"
 #include "crawler/base/sql.h"
 #include "ui/run_statistics.h"
@@ -79,6 +80,8 @@ static int read_account(cli_crawl_account *account)
 
     if (result == VIDI_OK)
         result = report_visits(account->report, take_visit, account);
+    if (result == VIDI_OK)
+        result = report_scheduled(account->report, crawl_clock_real.date(NULL), &account->schedule);
     if (result < 0)
         return cli_error("%s", report_error(account->report));
     result = visit_statuses(rows, take_reason, &account->statuses);
@@ -278,6 +281,21 @@ static void sites_row(cli_table *table, const report_totals *totals)
                    farms);
 }
 
+static void schedule_rows(cli_table *table, const report_schedule *schedule)
+{
+    cli_number pages, age, changes;
+
+    cli_table_cell(table, "scheduled");
+    cli_table_cell(table, "%s page%s, %.1f %% of them fresh, mean age %s", cli_human_count(&pages, schedule->pages),
+                   plural(schedule->pages), 100 * schedule->fresh, cli_human_time(&age, schedule->age_days * 86400));
+    for (size_t i = 0; i < schedule->host_count; i++) {
+        const struct report_scheduled_host *host = &schedule->hosts[i];
+        cli_table_cell(table, "%s", i ? "" : "changes a day");
+        cli_table_cell(table, "%s of %s page%s of %s", cli_human_real(&changes, host->changes_per_day),
+                       cli_human_count(&pages, host->pages), plural(host->pages), host->origin);
+    }
+}
+
 int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, const char *left)
 {
     const report_totals *totals = &account->totals;
@@ -305,6 +323,8 @@ int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, cons
     if (totals->parked)
         count_row(&table, "hosts parked", totals->parked, "");
     count_row(&table, "left", totals->rows.queue, totals->rows.queue ? left : "");
+    if (account->schedule.pages)
+        schedule_rows(&table, &account->schedule);
     cli_table_cell(&table, "expected pages lost");
     cli_table_cell(&table, "%s",
                    cli_human_expected(&number, totals->expected_lost, cli_meaning_name(totals->fp_meaning)));
@@ -344,6 +364,26 @@ static void put_visit(json_writer *json, const report_visit *visit)
     json_add_string(json, "expected_lost_is", cli_meaning_name(visit->fp_meaning));
     json_add_count(json, "bytes", visit->bytes);
     json_add_real(json, "seconds", visit->seconds);
+    json_close(json, '}');
+}
+
+static void put_schedule(json_writer *json, const report_schedule *schedule)
+{
+    json_open(json, "schedule", '{');
+    json_add_count(json, "pages", schedule->pages);
+    json_add_real(json, "fresh", schedule->fresh);
+    json_add_real(json, "age_days", schedule->age_days);
+    json_add_count(json, "visits", schedule->visits);
+    json_add_real(json, "alive", schedule->alive);
+    json_open(json, "hosts", '[');
+    for (size_t i = 0; i < schedule->host_count; i++) {
+        json_open(json, NULL, '{');
+        json_add_string(json, "origin", schedule->hosts[i].origin);
+        json_add_count(json, "pages", schedule->hosts[i].pages);
+        json_add_real(json, "changes_per_day", schedule->hosts[i].changes_per_day);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
     json_close(json, '}');
 }
 
@@ -411,6 +451,8 @@ int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out)
     for (size_t i = 0; i < account->visit_count; i++)
         put_visit(&json, &account->visits[i]);
     json_close(&json, ']');
+    if (account->schedule.pages)
+        put_schedule(&json, &account->schedule);
     if (account->checked)
         status = cli_crawl_broken_json(account, &json);
     json_close(&json, '}');

@@ -41,21 +41,33 @@ static const char *forecast_text(const crawl_progress *now, char text[48])
     return text;
 }
 
+static const char *fresh_text(const crawl_progress *now, char text[64])
+{
+    cli_number age;
+
+    text[0] = 0;
+    if (now->scheduled > 0)
+        snprintf(text, 64, "  %.1f %% fresh, mean age %s", 100 * now->fresh,
+                 cli_human_time(&age, now->age_days * 86400));
+    return text;
+}
+
 static void progress_text(crawl_job *job, char text[PROGRESS_ROOM])
 {
     crawl_progress now;
     cli_number pages, rate, size, queue, waiting, errors, lost;
-    char forecast[48];
+    char forecast[48], copies[64];
 
     crawl_look(job->crawl, &now);
     double seconds = now.seconds > 0 ? now.seconds : 1e-9;
     double fresh = now.links ? 100.0 * (double)now.links_new / (double)now.links : 0;
     snprintf(text, PROGRESS_ROOM,
-             "%s pages  %s/s  %s  %.0f %% of links new  queue %s%s  %s hosts wait  %s errors  %s lost",
+             "%s pages  %s/s  %s  %.0f %% of links new  queue %s%s  %s hosts wait  %s errors  %s lost%s",
              cli_human_short(&pages, (double)now.pages), cli_human_real(&rate, (double)now.pages_this_run / seconds),
              cli_human_bytes(&size, now.bytes), fresh, cli_human_short(&queue, (double)now.queue),
              forecast_text(&now, forecast), cli_human_short(&waiting, (double)now.hosts_waiting),
-             cli_human_short(&errors, (double)now.errors), cli_human_lost(&lost, now.expected_lost, VIDI_FP_EXACT));
+             cli_human_short(&errors, (double)now.errors), cli_human_lost(&lost, now.expected_lost, VIDI_FP_EXACT),
+             fresh_text(&now, copies));
 }
 
 static void clear_line(crawl_job *job)

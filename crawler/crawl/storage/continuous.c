@@ -26,6 +26,7 @@ enum {
     TURNS = 200,         /* pages that are written at a time */
     LOOKS = 1000,        /* pages that are looked at for that */
     LOOK_EVERY = 250,    /* milliseconds until the next look, if no host can take more */
+    SHOW_EVERY = 1000,   /* milliseconds of real time between two looks at the whole schedule */
     TURNS_OUT = 1000,    /* turns without an outcome */
     HOST_OUT = 20,       /* the same for one host: a slow one must not take the budget of the others */
     PUT_OFF = 60 * 1000, /* milliseconds at least that a page waits if its host has as many ... */
@@ -261,7 +262,19 @@ int64_t continuous_patience(const storage *storage)
 
 void continuous_tell(storage *storage)
 {
-    atomic_store(&storage->crawl->next_turn, next_turn(&storage->continuous));
+    continuous *self = &storage->continuous;
+    crawl *c = storage->crawl;
+
+    if (self->schedule && storage_now() - self->shown_at >= SHOW_EVERY) {
+        schedule_outlook seen = schedule_look(self->schedule);
+        pthread_mutex_lock(&c->about);
+        c->progress.scheduled = seen.pages;
+        c->progress.fresh = seen.fresh;
+        c->progress.age_days = seen.age;
+        pthread_mutex_unlock(&c->about);
+        self->shown_at = storage_now();
+    }
+    atomic_store(&c->next_turn, next_turn(self));
 }
 
 static uintptr_t out_at(const continuous *self, uint64_t host)
