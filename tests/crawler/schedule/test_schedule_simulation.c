@@ -19,11 +19,12 @@
 #include <stdlib.h>
 
 #include "crawler/schedule/schedule.h"
+#include "crawler/site/costs.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "vidi/vidi.h"
 
-enum { PAGES = 2000, VISITS = 10, DAYS = 10, STEPS = 36, GRID = 121, MOST_CHANGES = 4096 };
+enum { PAGES = 2000, VISITS = 10, DAYS = 10, STEPS = COSTS_STEPS, GRID = 121, MOST_CHANGES = 4096 };
 
 /* Changes a day; the budget is one visit a page and day. */
 typedef struct mix {
@@ -50,78 +51,6 @@ typedef struct simulation {
     int64_t from; /* when costs begin to count */
     double cost, stale;
 } simulation;
-
-static double uniform(test_random *random)
-{
-    return ((double)(test_next(random) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(test_random *random)
-{
-    double radius = sqrt(-2 * log(uniform(random)));
-    return radius * cos(2 * M_PI * uniform(random));
-}
-
-/* ---- costs ---- */
-
-/* The integral of (1 - exp(-s))/s from 0 to x: its series, or log(x) + Euler's constant + E1(x) by Lentz's fraction. */
-static double ein(double x)
-{
-    double sum = 0, term = 1;
-    if (x < 3) {
-        for (int k = 1; k < 40 && fabs(term) > 1e-12; k++) {
-            term *= -x / k;
-            sum -= term / k;
-        }
-        return sum;
-    }
-    for (int k = 30; k > 0; k--)
-        term = x + k / (1 + k / term);
-    return log(x) + 0.57721566490153286 + exp(-x) / term;
-}
-
-/* The integral of Ein from 0 to x, and that of 1 - exp(-s). */
-static double ein_sum(double x)
-{
-    return x * ein(x) - (x + expm1(-x));
-}
-
-static double stale_sum(double x)
-{
-    return x + expm1(-x);
-}
-
-/* Mean cost and mean staleness of a page that is visited at fixed intervals, r times a day. */
-static double fixed_cost(double rate, double visits)
-{
-    return ein_sum(rate / visits) * visits / rate;
-}
-
-static double fixed_stale(double rate, double visits)
-{
-    return stale_sum(rate / visits) * visits / rate;
-}
-
-/* ---- the best visits, if rates are known ---- */
-
-static double random_best(double rate, double lambda)
-{
-    return (-rate + sqrt(rate * rate + 4 * rate / lambda)) / 2;
-}
-
-/* What one more visit a day saves falls with the visits: the derivative of fixed_cost is to be -lambda. */
-static double fixed_best(double rate, double lambda)
-{
-    double near = log2(random_best(rate, lambda)), low = near - 3, high = near + 3;
-    for (int i = 0; i < STEPS / 2; i++) {
-        double visits = exp2((low + high) / 2), x = rate / visits;
-        if (ein(x) / visits - ein_sum(x) / rate > lambda)
-            low = log2(visits);
-        else
-            high = log2(visits);
-    }
-    return exp2(low);
-}
 
 /* The lambda at which the changing pages take PAGES visits a day. */
 static double best_lambda(const simulation *sim, double (*best)(double rate, double lambda))
@@ -151,7 +80,7 @@ static void visit(simulation *sim, sim_page *page, int64_t now)
         sim->cost += (ein_sum(page->rate * days) - ein_sum(page->rate * before)) / page->rate;
         sim->stale += (stale_sum(page->rate * days) - stale_sum(page->rate * before)) / page->rate;
     }
-    visit.changed = page->rate > 0 && uniform(&sim->random) < -expm1(-page->rate * days);
+    visit.changed = page->rate > 0 && costs_uniform(&sim->random) < -expm1(-page->rate * days);
     schedule_visit(sim->schedule, &page->row, &visit);
     page->visited = now;
 }
@@ -213,7 +142,7 @@ static simulation *prepare(const mix *mix, uint64_t seed)
     for (size_t i = 0; i < PAGES; i++) {
         sim_page *page = &sim->pages[i];
         page->row = (schedule_page){.importance = 1, .key = test_next(&sim->random)};
-        page->rate = (double)i < mix->still * PAGES ? 0 : mix->median * exp(mix->sigma * normal(&sim->random));
+        page->rate = (double)i < mix->still * PAGES ? 0 : mix->median * exp(mix->sigma * costs_normal(&sim->random));
     }
     return sim;
 }
@@ -312,7 +241,7 @@ static double cost_of_full_knowledge(const mix *mix, uint64_t seed)
 
     for (size_t i = 0; i < PAGES; i++) {
         for (double t = 0; sim->pages[i].rate > 0 && seen[i] + 1 < MOST_CHANGES; seen[i]++)
-            if ((t -= log(uniform(&sim->random)) / sim->pages[i].rate) > VISITS)
+            if ((t -= log(costs_uniform(&sim->random)) / sim->pages[i].rate) > VISITS)
                 break;
         if (!counts[seen[i]]++)
             beliefs[seen[i]] = belief_after(mix, seen[i], VISITS);

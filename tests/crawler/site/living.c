@@ -1,40 +1,31 @@
 #include "living.h"
 
 #include <math.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "costs.h"
 #include "support/check.h"
-
-double living_uniform(test_random *random)
-{
-    return ((double)(test_next(random) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-double living_normal(test_random *random)
-{
-    double radius = sqrt(-2 * log(living_uniform(random)));
-    return radius * cos(2 * M_PI * living_uniform(random));
-}
 
 /* ---- change ---- */
 
-static int64_t gap(living *self, double rate)
+static int64_t gap(living_page *page)
 {
-    double days = rate > 0 ? -log(living_uniform(&self->random)) / rate : INFINITY;
+    double days = page->rate > 0 ? -log(costs_uniform(&page->random)) / page->rate : INFINITY;
     return days < 1e6 ? (int64_t)(days * LIVING_DAY) + 1 : INT64_MAX / 2;
 }
 
-static void age(living *self, living_page *page, int64_t now)
+static void age(living_page *page, int64_t now)
 {
     if (page->next == 0)
-        page->next = gap(self, page->rate);
+        page->next = gap(page);
     while (page->next <= now) {
         page->version++;
         page->changed = page->next;
-        page->next += gap(self, page->rate);
+        page->next += gap(page);
     }
 }
 
@@ -79,7 +70,7 @@ static bool answer_page(void *context, const site *web, const char *host, const 
     site_text text = {0};
     if (is_in_trouble(page, now, answer))
         return true;
-    age(self, page, now);
+    age(page, now);
     site_text_put(&text, "<html><script>var answer = %llu;</script><p>page %zu, version %llu</p>\n",
                   page->clock ? (unsigned long long)self->answers++ : 0, i, (unsigned long long)page->version);
     if (i < self->hosts)
@@ -107,24 +98,26 @@ int64_t living_number(const living *self, const site_request *request)
 
 void living_begin(living *self, unsigned hosts, size_t pages, uint64_t seed)
 {
-    *self = (living){.web = site_open(hosts), .random = {seed}, .hosts = hosts, .count = pages};
+    *self = (living){.web = site_open(hosts), .hosts = hosts, .count = pages};
     check(hosts <= LIVING_HOSTS && pages >= hosts, "too many hosts");
     self->pages = site_memory(pages * sizeof *self->pages);
+    for (size_t i = 0; i < pages; i++)
+        self->pages[i].random.state = test_mix(seed * 1000003 + i);
     site_clock_begin(&self->clock);
     self->web->now = self->clock.clock.now;
     self->web->now_context = &self->clock;
     self->web->maker = answer_page;
     self->web->maker_context = self;
-}
-
-void living_serve(living *self, crawling *crawl)
-{
     /* Only for their URLs: a target that the site does not look up. */
     for (unsigned host = 0; host < self->hosts; host++) {
         self->seeds[host] = site_memory(sizeof **self->seeds);
         check(asprintf(&self->seeds[host]->url, "http://127.0.1.%u:%d/%u", host + 1, self->web->port, host) > 0,
               "no memory");
     }
+}
+
+void living_serve(living *self, crawling *crawl)
+{
     crawling_begin(crawl, self->seeds, self->hosts);
     crawl->options.clock = &self->clock.clock;
     crawl->options.set.kind = "hashset"; /* loses nothing */
@@ -140,4 +133,51 @@ void living_end(living *self)
     }
     free(self->pages);
     site_close(self->web);
+}
+
+/* ---- the database ---- */
+
+sqlite3 *living_database(const char *folder)
+{
+    sqlite3 *db = NULL;
+    char path[TEST_PATH];
+    test_path(path, folder, "crawl.db");
+    check(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK, "cannot open %s", path);
+    return db;
+}
+
+int64_t living_ask(const char *folder, const char *format, ...)
+{
+    char query[1000];
+    va_list arguments;
+    sqlite3_stmt *statement = NULL;
+    sqlite3 *db = living_database(folder);
+    va_start(arguments, format);
+    vsnprintf(query, sizeof query, format, arguments);
+    va_end(arguments);
+    check(sqlite3_prepare_v2(db, query, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
+    int64_t found = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return found;
+}
+
+static void note_fault(void *context, const char *sentence)
+{
+    snprintf(context, 400, "%s", sentence);
+}
+
+void living_must_be_whole(const char *folder)
+{
+    crawl_checked found;
+    char fault[400] = "";
+    check(living_ask(folder, "SELECT count(*) FROM schedule WHERE due = 9223372036854775807"
+                             " AND page NOT IN (" LIVING_UNANSWERED ")") == 0,
+          "pages wait for rows that are not there");
+    check(living_ask(folder, "SELECT count(*) FROM (" LIVING_UNANSWERED ") q JOIN schedule s ON s.page = q.row"
+                             " WHERE due < 9223372036854775807") == 0,
+          "pages have a row, and are due as well");
+    check(living_ask(folder, "SELECT count(*) - count(DISTINCT row) FROM (" LIVING_UNANSWERED ")") == 0,
+          "a page has two rows");
+    check(crawl_check(folder, note_fault, fault, &found) == VIDI_OK && found.faults == 0, "%s", fault);
 }

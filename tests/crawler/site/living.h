@@ -27,6 +27,7 @@ typedef struct living_page {
     int64_t from, to; /* when it has it */
     bool dated;       /* gives Last-Modified, and answers If-Modified-Since */
     bool clock;       /* each answer has other bytes, and the same text */
+    test_random random;
     /* so far */
     uint64_t version;
     int64_t changed, next; /* when it changed last, and will next */
@@ -35,7 +36,6 @@ typedef struct living_page {
 typedef struct living {
     site *web;
     site_clock clock;
-    test_random random;
     unsigned hosts;
     size_t count;
     living_page *pages;
@@ -50,8 +50,16 @@ void living_end(living *self);
 /* The number of the page that a request was for, or -1: for something else. */
 int64_t living_number(const living *self, const site_request *request);
 
-/* A number between 0 and 1, and one of the normal distribution. */
-double living_uniform(test_random *random);
-double living_normal(test_random *random);
+/* ---- what a crawl of it has in its database ---- */
+
+struct sqlite3;
+struct sqlite3 *living_database(const char *folder);
+/* The number that a query finds; 0: none. */
+int64_t living_ask(const char *folder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The pages that have a row without an outcome. */
+#define LIVING_UNANSWERED "SELECT iif(page, page, id) AS row FROM urls WHERE id NOT IN (SELECT id FROM outcomes)"
+
+/* Fails the test if the folder is damaged, a page waits for a row that is not there, or one has two. */
+void living_must_be_whole(const char *folder);
 
 #endif
