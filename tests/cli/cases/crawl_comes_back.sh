@@ -31,3 +31,19 @@ try crawl --from 1 --state st "$site" | hide_site
 try vidi rotate st/seen
 vidi crawl check st | grep -o "all is well"
 stop_site
+echo -- a page that only its script makes another one
+mkdir clock
+page() { printf '<script>now = %s</script><p>%s</p>' "$1" "$2" > clock/index.html; }
+page 1 'as it  was'
+start_site clock
+crawl -q --ignore-changes text --state text "$site"
+page 2 'as it was'
+crawl -q --revisit --ignore-changes text --state text "$site"
+vidi crawl report text --json | jq -c '.visits[1] | [.unchanged, .changed], .recovered'
+try crawl --ignore-changes colour --state text "$site" | hide_site
+echo -- visited again and again
+page 3 'as it was'
+crawl -q --continuous --budget 100000 --max-time 1 --state text "$site" || echo "exit $?"
+vidi crawl report text --json | jq -c '.schedule | .pages, (.visits > 0), (.fresh > 0), (.hosts[] | .pages)'
+vidi crawl report text | grep -c -e scheduled -e 'changes a day'
+stop_site
