@@ -62,6 +62,7 @@ _vidi_values() {
     crawl:--to) echo "ANY" ;;
     crawl:--from) echo "ANY" ;;
     crawl:--budget) echo "ANY" ;;
+    crawl:--ignore-changes) echo "ANY" ;;
     crawl:--agent) echo "ANY" ;;
     crawl:--user-agent) echo "ANY" ;;
     crawl:--delay) echo "ANY" ;;
@@ -168,9 +169,9 @@ _vidi_options() {
         echo "-s --state --contact --seeds --scope --site-budget --max-sites --max-address-sites --order
             --include --exclude --depth --max-pages --max-time --max-bytes --resources --pages-only --check
             --internal --fragments --accept --junit --json --jsonl -o --output --to --from --rewrite --watch
-            --revisit --continuous --budget --rebuild-seen --no-store --no-sitemaps --agent --user-agent
-            --ignore-robots --delay --per-host --retries --header --ca-file --cookies --proxy --allow-net
-            --resolve --connections --threads --connect-timeout --silence-timeout --total-timeout
+            --revisit --continuous --budget --ignore-changes --rebuild-seen --no-store --no-sitemaps --agent
+            --user-agent --ignore-robots --delay --per-host --retries --header --ca-file --cookies --proxy
+            --allow-net --resolve --connections --threads --connect-timeout --silence-timeout --total-timeout
             --max-host-pages --max-queries --max-url --max-repeat --max-redirects --max-body --max-unpacked
             --kind --param --capacity --lost --error --memory --canon --tracking --progress -q --quiet
             --color -h --help"

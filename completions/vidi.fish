@@ -147,6 +147,7 @@ complete -c vidi -n '__vidi_is crawl' -l watch -d 'With \'report\': print it aga
 complete -c vidi -n '__vidi_is crawl' -l revisit -d 'Visit a finished crawl again; needs --state'
 complete -c vidi -n '__vidi_is crawl' -l continuous -d 'Visit pages again and again; needs --state'
 complete -c vidi -n '__vidi_is crawl' -l budget -x -d 'With --continuous: pages to fetch in an hour [each page once a day]'
+complete -c vidi -n '__vidi_is crawl' -l ignore-changes -x -d 'A page has changed only if its text has'
 complete -c vidi -n '__vidi_is crawl' -l rebuild-seen -d 'Make the set of seen URLs again from the database'
 complete -c vidi -n '__vidi_is crawl' -l no-store -d 'Do not archive pages'
 complete -c vidi -n '__vidi_is crawl' -l no-sitemaps -d 'Ignore the sitemaps that robots.txt names'
