@@ -119,7 +119,8 @@ typedef struct host_info {
     uint64_t address;   /* to the storage thread: key of its address, which the storage thread is to judge; 0: none */
     bool cut;           /* and what it said */
     /* robots.txt */
-    bool has_robots; /* to the storage thread: there is something new about it */
+    bool has_robots;           /* to the storage thread: there is something new about it */
+    bool robots_of_last_visit; /* to the fetcher: must be asked for again, for the sitemaps of this visit */
     int robots_outcome;
     int64_t robots_date, robots_reached;
     bytes robots;
@@ -203,7 +204,7 @@ struct crawl {
     atomic_size_t fetch_jobs;
     atomic_int hunger;      /* a crawl_hunger: what the fetcher waits for */
     atomic_llong next_turn; /* by the clock: when the next page of a continuous crawl has its turn; INT64_MAX: never */
-    atomic_llong pace_us; /* microseconds between two requests for pages, by --budget; 0: as fast as may be */
+    atomic_llong pace_us;   /* microseconds between two requests for pages, by --budget; 0: as fast as may be */
     atomic_llong pace_ahead_us; /* how much they may be ahead of that */
     atomic_int ending;
     atomic_bool ran;

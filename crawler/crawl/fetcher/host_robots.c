@@ -144,8 +144,7 @@ void host_robots_from(fetcher *fetcher, host *host, const host_info *known)
         crawl_no_memory(fetcher->crawl);
         return;
     }
-    /* Each visit asks anew, because sitemaps belong to a visit. If it is too old, host_robots_is_known will tell. */
-    host->robots_ready = known->robots_date >= fetcher->crawl->visit.began;
+    host->robots_ready = !known->robots_of_last_visit; /* if it is too old, host_robots_is_known will tell */
     if (host->robots_ready && !is_stale(fetcher, host))
         obey_delay(fetcher, host);
 }

@@ -365,6 +365,7 @@ static int read_row(storage *storage, host_entry *host, host_info *to)
     to->not_before = row.not_before;
     to->robots_outcome = row.robots_outcome;
     to->robots_date = row.robots_date;
+    to->robots_of_last_visit = !storage->crawl->options.continuous && row.robots_date < storage->crawl->visit.began;
     to->robots_reached = row.robots_reached;
     return host->origin ? bytes_append_str(&to->robots, row.robots) : VIDI_EMEMORY;
 }
