@@ -235,6 +235,23 @@ static void gone_pages_leave_and_may_come_back(void **state)
     living_end(&town);
 }
 
+static void a_seed_that_nobody_links_to_may_come_back(void **state)
+{
+    living town;
+    crawling self;
+    (void)state;
+    living_begin(&town, 2, 8, 12);
+    trouble(&town.pages[1], 0, LIVING_GONE, DAY, 3 * DAY);
+    living_serve(&town, &self);
+    self.options.budget = 2;
+    run_for(&self, 3 * DAY);
+    check(ask(&self, "SELECT " SCHEDULED, (size_t)1) == 0, "the seed is gone, and still in the schedule");
+    run_for(&self, 6 * DAY);
+    check(ask(&self, "SELECT " SCHEDULED, (size_t)1) == 1, "the seed is back, and not in the schedule");
+    crawling_end(&self);
+    living_end(&town);
+}
+
 static void failing_pages_are_tried_again(void **state)
 {
     living town;
@@ -245,7 +262,8 @@ static void failing_pages_are_tried_again(void **state)
         trouble(&town.pages[i], 1, LIVING_FAILS, 2 * DAY, 6 * DAY);
     living_serve(&town, &self);
     self.options.budget = 10;
-    run_for(&self, 10 * DAY);
+    run_for(&self, 5 * DAY); /* it must be whole meanwhile */
+    run_for(&self, 5 * DAY);
     for (size_t i = 10; i < 20; i++) {
         uint64_t during = visits_of(&town, i, 2 * DAY, 6 * DAY), after = visits_of(&town, i, 6 * DAY, INT64_MAX);
         check(during >= 3 && during <= 400, "page %zu is tried %llu times", i, (unsigned long long)during);
@@ -261,7 +279,7 @@ static void failing_pages_are_tried_again(void **state)
 
 static void a_silent_host_takes_nothing_from_the_others(void **state)
 {
-    enum { BUDGET = 30, PAGES = 60, SILENT_FROM = 1, SILENT_TO = 4, END = 6 };
+    enum { BUDGET = 30, PAGES = 200, SILENT_FROM = 1, SILENT_TO = 4, END = 6 };
     living town;
     crawling self;
     (void)state;
@@ -273,18 +291,18 @@ static void a_silent_host_takes_nothing_from_the_others(void **state)
     self.options.budget = BUDGET;
     self.options.silence_ms = 20; /* of real time */
     run_for(&self, SILENT_FROM * DAY);
-    int64_t before = ask(&self, "SELECT count(*) FROM epochs");
-    run_for(&self, (SILENT_TO - SILENT_FROM) * DAY);
-    int64_t after = ask(&self, "SELECT count(*) FROM epochs");
-    check(after >= before + 2, "%lld epochs while one host is silent", (long long)(after - before));
+    int64_t zero = town.clock.clock.date(&town.clock) - town.clock.clock.now(&town.clock);
+    run_for(&self, (END - SILENT_FROM) * DAY);
+    int64_t epochs = ask(&self, "SELECT count(*) FROM epochs WHERE began > %lld AND began < %lld",
+                         (long long)(zero + SILENT_FROM * DAY), (long long)(zero + SILENT_TO * DAY));
+    check(epochs >= 3, "%lld epochs while one host is silent", (long long)epochs);
     uint64_t fetched = 0;
     for (size_t i = 0; i < town.count; i += 2)
         fetched += visits_of(&town, i, SILENT_FROM * DAY, SILENT_TO * DAY);
     check(fetched >= (SILENT_TO - SILENT_FROM) * 24 * BUDGET * 85 / 100, "the other host has %llu visits",
           (unsigned long long)fetched);
-    run_for(&self, (END - SILENT_TO) * DAY);
     for (size_t i = 1; i < town.count; i += 2)
-        check(visits_of(&town, i, SILENT_TO * DAY, END * DAY) >= 2, "page %zu is not visited when its host is back", i);
+        check(visits_of(&town, i, SILENT_TO * DAY, END * DAY) >= 1, "page %zu is not visited when its host is back", i);
     crawling_end(&self);
     living_end(&town);
 }
@@ -592,6 +610,7 @@ int main(int argc, char **argv)
     test_add("each page has its turn in each epoch", each_page_has_its_turn_in_each_epoch, NULL);
     test_add("new pages are found on changed ones", new_pages_are_found_on_changed_ones, NULL);
     test_add("gone pages leave, and may come back", gone_pages_leave_and_may_come_back, NULL);
+    test_add("a seed that nobody links to may come back", a_seed_that_nobody_links_to_may_come_back, NULL);
     test_add("failing pages are tried again", failing_pages_are_tried_again, NULL);
     test_add("a silent host takes nothing from the others", a_silent_host_takes_nothing_from_the_others, NULL);
     test_add("stopped, it goes on with the same schedule", stopped_it_goes_on_with_the_same_schedule, NULL);
