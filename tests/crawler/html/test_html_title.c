@@ -1,5 +1,5 @@
 /*
- * The title of a page, as a browser shows it.
+ * The title of a page, as a browser shows it, and all of its text.
  */
 #include <string.h>
 
@@ -52,11 +52,38 @@ static void a_title_without_end_is_cut_between_characters(void **state)
     title_is(page, sizeof page - 1, expected);
 }
 
+static void the_text_is_what_a_reader_sees(void **state)
+{
+    static const char *const cases[][2] = {
+        {"<title>a</title>\n<p>b &amp;  c</p>\n\n<p>d", "a b & c d"},
+        {"<p>a<script>var now = 1;</script><style>p { }</style><!-- b -->c", "ac"},
+        {"<p>a <template>b <p>c</template>d <svg><text>e</text></svg> <textarea> f\n g</textarea>", "a d e f g"},
+        {"<noscript>a</noscript> <img alt=b>", "a"},
+        {"<script>only</script>", ""},
+        {"", ""},
+        {"<meta charset=windows-1252>\xFC <p>\x80", "\xC3\xBC \xE2\x82\xAC"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        html_options options = {.url = {NULL, 0}};
+        html_page *page;
+        vidi_str text;
+
+        assert_int_equal(html_page_open(&page, (vidi_str){cases[i][0], strlen(cases[i][0])}, &options), VIDI_OK);
+        assert_int_equal(html_page_text(page, &text), VIDI_OK);
+        check(text.len == strlen(cases[i][1]) && memcmp(text.ptr ? text.ptr : "", cases[i][1], text.len) == 0,
+              "%s: %.*s", cases[i][0], (int)text.len, text.ptr);
+        html_page_close(page);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(titles_are_decoded_with_single_spaces),
         cmocka_unit_test(a_title_without_end_is_cut_between_characters),
+        cmocka_unit_test(the_text_is_what_a_reader_sees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

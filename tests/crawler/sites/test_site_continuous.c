@@ -606,18 +606,18 @@ static void copies_are_nearly_as_fresh_as_they_can_be(void **state)
 
 int main(int argc, char **argv)
 {
-    test_add("the budget is kept, and used", the_budget_is_kept_and_used, NULL);
-    test_add("each page has its turn in each epoch", each_page_has_its_turn_in_each_epoch, NULL);
+    test_add_once("the budget is kept, and used", the_budget_is_kept_and_used, NULL);
+    test_add_once("each page has its turn in each epoch", each_page_has_its_turn_in_each_epoch, NULL);
     test_add("new pages are found on changed ones", new_pages_are_found_on_changed_ones, NULL);
     test_add("gone pages leave, and may come back", gone_pages_leave_and_may_come_back, NULL);
     test_add("a seed that nobody links to may come back", a_seed_that_nobody_links_to_may_come_back, NULL);
-    test_add("failing pages are tried again", failing_pages_are_tried_again, NULL);
-    test_add("a silent host takes nothing from the others", a_silent_host_takes_nothing_from_the_others, NULL);
-    test_add("stopped, it goes on with the same schedule", stopped_it_goes_on_with_the_same_schedule, NULL);
+    test_add_once("failing pages are tried again", failing_pages_are_tried_again, NULL);
+    test_add_once("a silent host takes nothing from the others", a_silent_host_takes_nothing_from_the_others, NULL);
+    test_add_once("stopped, it goes on with the same schedule", stopped_it_goes_on_with_the_same_schedule, NULL);
     test_add("an ordinary revisit is caught up with", an_ordinary_revisit_is_caught_up_with, NULL);
-    test_add("a clock on a page is no change of its text", a_clock_on_a_page_is_no_change_of_its_text, NULL);
-    test_add("the report shows what the schedule expects", the_report_shows_what_the_schedule_expects, NULL);
+    test_add_once("a clock on a page is no change of its text", a_clock_on_a_page_is_no_change_of_its_text, NULL);
+    test_add_once("the report shows what the schedule expects", the_report_shows_what_the_schedule_expects, NULL);
     test_add("honest dates are the complete observation", honest_dates_are_the_complete_observation, NULL);
-    test_add("copies are nearly as fresh as they can be", copies_are_nearly_as_fresh_as_they_can_be, NULL);
+    test_add_once("copies are nearly as fresh as they can be", copies_are_nearly_as_fresh_as_they_can_be, NULL);
     return test_run("crawler/sites/site_continuous", argc, argv);
 }
