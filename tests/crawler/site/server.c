@@ -192,7 +192,8 @@ static void heed_conditions(site_answer *answer, const char *head)
                             .body = "",
                             .etag = terse ? NULL : answer->etag,
                             .modified = terse ? NULL : answer->modified,
-                            .delay_ms = answer->delay_ms};
+                            .delay_ms = answer->delay_ms,
+                            .owned = answer->owned};
 }
 
 /* ---- answers ---- */
