@@ -64,6 +64,7 @@ pid_t child_start(const child_plan *plan)
         redirect(STDIN_FILENO, NULL);
         redirect(STDOUT_FILENO, plan->out);
         redirect(STDERR_FILENO, plan->err);
+        signal(SIGINT, SIG_DFL); /* a shell that has started the test in the background ignores it */
         execve(plan->words[0], (char *const *)(uintptr_t)plan->words, (char *const *)(uintptr_t)variables);
         _exit(127);
     }

@@ -59,18 +59,21 @@ static void must_be_whole_after(town *self, int status, int number)
     living_must_be_whole(self->self.state);
 }
 
-/* All pages are in the schedule, and each is visited in a life that ends in good order. */
+/* All pages are in the schedule, and each is visited in lives that end in good order: on a busy machine, in several. */
 static void town_end(town *self)
 {
     child_plan plan = plan_of(self);
     int64_t pages = (int64_t)self->web.count, rows = living_ask(self->self.state, "SELECT max(id) FROM urls");
+    int64_t visited = 0;
     plan.signal = SIGINT;
     plan.after_us = 1500 * 1000;
-    must_be_whole_after(self, child_run(&plan), SIGINT);
-    check(living_ask(self->self.state, "SELECT count(*) FROM schedule") == pages, "pages are missing in the schedule");
-    int64_t visited = living_ask(
-        self->self.state, "SELECT count(DISTINCT page) FROM visits WHERE id > %lld AND status > 0", (long long)rows);
+    for (int life = 0; life < MOST_LIVES && visited < pages; life++) {
+        must_be_whole_after(self, child_run(&plan), SIGINT);
+        visited = living_ask(self->self.state, "SELECT count(DISTINCT page) FROM visits WHERE id > %lld AND status > 0",
+                             (long long)rows);
+    }
     check(visited == pages, "%lld pages are visited again", (long long)visited);
+    check(living_ask(self->self.state, "SELECT count(*) FROM schedule") == pages, "pages are missing in the schedule");
     print_message("# %lld lives, %lld epochs\n", (long long)self->kills,
                   (long long)living_ask(self->self.state, "SELECT count(*) FROM epochs"));
     program_end(&self->self);
