@@ -79,7 +79,7 @@ typedef struct crawl_options {
     bool fragments;  /* with `check`: find fragments that lead nowhere */
     bool internal;   /* with `check`: ask only about links in scope */
     const char
-        *accept; /* with `check`: statuses that are fine (report_accepted_read); NULL: none besides 2xx and 3xx */
+        *accept;  /* with `check`: statuses that are fine (report_accepted_read); NULL: none besides 2xx and 3xx */
     bool by_text; /* pages whose text is the same have not changed */
     bool no_store, no_sitemaps;
 

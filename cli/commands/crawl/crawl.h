@@ -167,8 +167,8 @@ typedef struct cli_crawl_account {
     report_visit *visits;       /* `visit_count` of them */
     size_t visit_count, visit_room;
     report_schedule schedule; /* now */
-    bool checked;       /* a run was made with --check */
-    bool at_host_limit; /* a host is parked because of --max-host-pages */
+    bool checked;             /* a run was made with --check */
+    bool at_host_limit;       /* a host is parked because of --max-host-pages */
 } cli_crawl_account;
 
 /* Opens the folder of a crawl. CLI_OK, or CLI_ERROR with a message. */

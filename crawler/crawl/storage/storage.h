@@ -110,7 +110,7 @@ typedef struct continuous {
     int64_t look_at;      /* when to look for pages again, if no host can take more */
     int64_t unpark_at;    /* when parked hosts are asked again ... */
     int64_t unpark_after; /* ... and how long it takes from one time to the next */
-    int64_t shown_at;  /* by the real clock */
+    int64_t shown_at;     /* by the real clock */
     bool crowded;         /* the pages that are due first belong to hosts that cannot take more */
     uint64_t left;        /* pages that have had no turn in this visit */
     uint64_t out;         /* turns without an outcome */
