@@ -114,7 +114,7 @@ static const char *const texts[DB_STATEMENTS] = {
                            " JOIN outcomes o ON o.id = n.row JOIN urls u ON u.id = n.page"
                            " LEFT JOIN schedule s ON s.page = n.page"
                            " WHERE n.row = n.settled AND o.status NOT IN (404, 410) AND u.kind <> ?1"
-                           " AND (s.page IS NULL OR o.date > s.visited)",
+                           " AND (s.page IS NULL OR o.date > s.visited) AND n.page > ?2 ORDER BY n.page",
     [DB_SCHEDULE_FIRST] = "SELECT " SCHEDULE_ROW ", u.url, u.host, u.depth, u.hops, u.kind FROM schedule s"
                           " JOIN urls u ON u.id = s.page WHERE s.due < 9223372036854775807 ORDER BY s.due LIMIT ?1",
     [DB_SCHEDULE_DUE] = "UPDATE schedule SET due = ?2, taken = max(taken, ?3) WHERE page = ?1",

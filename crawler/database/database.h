@@ -329,7 +329,9 @@ typedef struct db_fetched {
     int64_t date;     /* of the newest fetch */
     bool changed;
 } db_fetched;
-int db_schedule_missed(crawl_db *db, int (*visit)(void *context, const db_fetched *page), void *context);
+/* Those after this page, in order. Ended as above. */
+int db_schedule_missed(crawl_db *db, uint64_t after, int (*visit)(void *context, const db_fetched *page),
+                       void *context);
 
 /* The pages that are due first, with their URLs as rows for the frontier. Not 0 ends the walk and is returned. */
 typedef int db_due(void *context, const frontier_url *url, const db_scheduled *row);

@@ -71,14 +71,14 @@ int db_schedule_each(crawl_db *db, int (*visit)(void *context, const db_schedule
     return end_walk(db, ask, stop, result);
 }
 
-int db_schedule_missed(crawl_db *db, int (*visit)(void *context, const db_fetched *page), void *context)
+int db_schedule_missed(crawl_db *db, uint64_t after, int (*visit)(void *context, const db_fetched *page), void *context)
 {
     db_fetched page;
     int stop = 0, result = SQLITE_DONE, error = db_ready(db, DB_SCHEDULE_MISSED);
     if (error)
         return error;
     sqlite3_stmt *ask = db->statements[DB_SCHEDULE_MISSED];
-    sql_bind(ask, SQL_VALUES(SQL_NUMBER(FRONTIER_OUTSIDE)));
+    sql_bind(ask, SQL_VALUES(SQL_NUMBER(FRONTIER_OUTSIDE), SQL_NUMBER(after)));
     while (!stop && (result = sqlite3_step(ask)) == SQLITE_ROW) {
         take_row(ask, &page.row);
         page.date = sqlite3_column_int64(ask, 8);

@@ -25,6 +25,7 @@
 enum {
     TURNS = 200,         /* pages that are written at a time */
     LOOKS = 1000,        /* pages that are looked at for that */
+    MISSED = 2000,       /* pages that are given a row together */
     LOOK_EVERY = 250,    /* milliseconds until the next look, if no host can take more */
     SHOW_EVERY = 1000,   /* milliseconds of real time between two looks at the whole schedule */
     TURNS_OUT = 1000,    /* turns without an outcome */
@@ -91,7 +92,7 @@ static int keep_missed(void *context, const db_fetched *page)
     if (list_reserve(&self->list, &self->room, self->count + 1) != VIDI_OK)
         return VIDI_EMEMORY;
     self->list[self->count++] = *page;
-    return self->count == TURNS ? 1 : 0;
+    return self->count == MISSED ? 1 : 0;
 }
 
 static int write_missed(storage *storage, const db_fetched *found)
@@ -115,11 +116,13 @@ static int catch_up(storage *storage)
 {
     crawl_db *db = storage->crawl->db;
     missed found = {0};
+    uint64_t after = 0;
     int more = 1, error = VIDI_OK;
 
     while (error == VIDI_OK && more == 1) {
         found.count = 0;
-        more = db_schedule_missed(db, keep_missed, &found);
+        more = db_schedule_missed(db, after, keep_missed, &found);
+        after = found.count > 0 ? found.list[found.count - 1].row.page : after;
         error = more < 0 ? more : db_begin(db);
         for (size_t i = 0; i < found.count && error == VIDI_OK; i++)
             error = write_missed(storage, &found.list[i]);
