@@ -119,7 +119,10 @@ int bytes_append_decoded(bytes *to, const char *text, size_t n)
     for (size_t i = 0; i < n && !error; i++) {
         int high = n - i > 2 && text[i] == '%' ? ascii_hex(text[i + 1]) : -1;
         int low = high >= 0 ? ascii_hex(text[i + 2]) : -1;
-        to->ptr[to->len++] = low >= 0 ? (char)(high << 4 | low) : text[i];
+        char decoded = text[i];
+        if (low >= 0)
+            decoded = (char)(high << 4 | low);
+        to->ptr[to->len++] = decoded;
         i += low >= 0 ? 2 : 0;
     }
     return error;

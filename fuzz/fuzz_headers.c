@@ -97,7 +97,12 @@ static void check_link(const harvest_rules *rules, const harvest_link *link)
     vidi_url parts;
     scope_verdict verdict = scope_check(rules->scope, link->url);
 
-    FUZZ_CHECK(verdict == (link->kind == FRONTIER_OUTSIDE ? SCOPE_OUT : SCOPE_IN));
+    if (link->kind == FRONTIER_OUTSIDE) /* nofollow links in scope are among them */
+        FUZZ_CHECK(verdict == SCOPE_OUT || verdict == SCOPE_IN);
+    else if (link->kind == FRONTIER_RESOURCE)
+        FUZZ_CHECK(scope_check_resource(rules->scope, link->url) == SCOPE_IN);
+    else
+        FUZZ_CHECK(verdict == SCOPE_IN);
     FUZZ_CHECK(rules->check || link->kind != FRONTIER_OUTSIDE);
     FUZZ_CHECK(web_url_view(link->url, &parts) && !scope_port_is_bad(web_url_port(&parts)));
     FUZZ_CHECK(!memchr(link->url.ptr, '#', link->url.len));

@@ -40,6 +40,6 @@ int css_links(vidi_str text, css_link_visitor visitor, void *context);
  * Decodes a style sheet to UTF-8: by its byte order mark, the charset of the header Content-Type (ptr NULL: none), an
  * @charset at its very beginning, or as UTF-8. VIDI_OK, VIDI_EMEMORY, or VIDI_ELIMIT for 1 GiB and more.
  */
-int css_decode(vidi_str bytes, vidi_str charset, encoding_text *text);
+int css_decode(vidi_str sheet, vidi_str charset, encoding_text *text);
 
 #endif

@@ -104,7 +104,7 @@ const text_encoding *encoding_find(vidi_str label)
     return NULL;
 }
 
-const text_encoding *encoding_by_mark(vidi_str bytes, size_t *bom)
+const text_encoding *encoding_by_mark(vidi_str bytes, size_t *mark)
 {
     static const struct {
         const char *mark, *label;
@@ -113,7 +113,7 @@ const text_encoding *encoding_by_mark(vidi_str bytes, size_t *bom)
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         size_t n = strlen(marks[i].mark);
         if (bytes.len >= n && memcmp(bytes.ptr, marks[i].mark, n) == 0) {
-            *bom = n;
+            *mark = n;
             return encoding_find((vidi_str){marks[i].label, strlen(marks[i].label)});
         }
     }

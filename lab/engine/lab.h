@@ -49,7 +49,7 @@ int lab_grow(void *list, size_t needed, size_t *room, size_t size);
  * Before the declaration of a variable: `release` gets its address when its block ends, however that happens. So
  * LAB_TRY may leave the block at any time, once the variable has a value that can be released.
  */
-#define LAB_OWN(release) __attribute__((cleanup(release)))
+#define LAB_OWN(release) __attribute__((cleanup(release), unused))
 
 static inline void lab_close(vidi_set **set)
 {

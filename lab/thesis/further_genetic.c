@@ -208,7 +208,7 @@ static int measure_genetic_time(const lab_settings *settings, uint64_t run, doub
         numbers[row] = INFINITY;
     for (int i = 0; i < TRIES; i++)
         for (size_t row = 0; row < PROGRAMS + FUNCTIONS; row++) {
-            double nanoseconds;
+            double nanoseconds = NAN;
             LAB_TRY(row < PROGRAMS
                         ? time_program(&trial, row == FIRST ? &trial.bred.first : &trial.bred.last, &nanoseconds)
                         : time_function(&trial, functions[row - PROGRAMS], &nanoseconds));

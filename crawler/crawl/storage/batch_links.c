@@ -171,7 +171,8 @@ static int add_row(storage *storage, size_t i, vidi_str *last, uint64_t *key)
         return error;
     batch_row *row = &b->rows[b->row_count++];
     *row = (batch_row){.url = url};
-    storage->continuous.tokens--;
+    if (storage->continuous.schedule) /* the first visit is not part of the budget */
+        storage->continuous.tokens--;
     if (!parts.query.ptr)
         return VIDI_OK;
     vidi_str path = {parts.href.ptr, (size_t)(parts.path.ptr + parts.path.len - parts.href.ptr)};

@@ -28,6 +28,6 @@ for file in site.jsonl site/archive/vidi-00000.warc.gz; do
         echo "status $?"
     done
     wc -l < site.jsonl
-    vidi crawl check site
+    vidi crawl check site | sed "s/, [0-9]* pages in the database//"
 done
 stop_site
