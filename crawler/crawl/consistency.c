@@ -73,7 +73,7 @@ static int number(crawl_db *from, const char *name, uint64_t *value)
 
 int consistency_read(crawl_db *from, consistency_entries *to)
 {
-    db_visit visit;
+    db_visit visit = {0};
     uint64_t continuous = 0;
     int error = number(from, "run", &to->run);
 
