@@ -122,7 +122,7 @@ static void killed_while_an_epoch_begins_it_begins_later(void **state)
 
 int main(int argc, char **argv)
 {
-    test_add("killed at any moment, it goes on", killed_at_any_moment_it_goes_on, NULL);
-    test_add("killed while an epoch begins, it begins later", killed_while_an_epoch_begins_it_begins_later, NULL);
+    test_add_once("killed at any moment, it goes on", killed_at_any_moment_it_goes_on, NULL);
+    test_add_once("killed while an epoch begins, it begins later", killed_while_an_epoch_begins_it_begins_later, NULL);
     return test_run("crawler/sites/site_continuous_kill", argc, argv);
 }
