@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lab/engine/run_memory.h"
+#include "support/env.h"
 #include "support/runner.h"
 
 static char released[8], names[] = "abcx";
@@ -56,6 +57,8 @@ static void new_arrays_are_zeroed_and_an_impossible_one_is_an_error(void **state
     assert_int_equal(LAB_NEW(array, 1000), VIDI_OK);
     for (size_t i = 0; i < 1000; i++)
         assert_true(array[i] == 0);
+    if (test_sanitized()) /* the sanitizer takes an impossible size for a mistake */
+        return;
     assert_int_equal(LAB_NEW(array, SIZE_MAX / 8), VIDI_EMEMORY);
     assert_null(array);
 }
