@@ -626,13 +626,13 @@ int main(int argc, char **argv)
     test_add_once("the budget is kept, and used", the_budget_is_kept_and_used, NULL);
     test_add_once("the first visit is not part of the budget", the_first_visit_is_not_part_of_the_budget, NULL);
     test_add_once("each page has its turn in each epoch", each_page_has_its_turn_in_each_epoch, NULL);
-    test_add("new pages are found on changed ones", new_pages_are_found_on_changed_ones, NULL);
+    test_add_once("new pages are found on changed ones", new_pages_are_found_on_changed_ones, NULL);
     test_add("gone pages leave, and may come back", gone_pages_leave_and_may_come_back, NULL);
     test_add("a seed that nobody links to may come back", a_seed_that_nobody_links_to_may_come_back, NULL);
     test_add_once("failing pages are tried again", failing_pages_are_tried_again, NULL);
     test_add_once("a silent host takes nothing from the others", a_silent_host_takes_nothing_from_the_others, NULL);
     test_add_once("stopped, it goes on with the same schedule", stopped_it_goes_on_with_the_same_schedule, NULL);
-    test_add("an ordinary revisit is caught up with", an_ordinary_revisit_is_caught_up_with, NULL);
+    test_add_once("an ordinary revisit is caught up with", an_ordinary_revisit_is_caught_up_with, NULL);
     test_add_once("a clock on a page is no change of its text", a_clock_on_a_page_is_no_change_of_its_text, NULL);
     test_add_once("the report shows what the schedule expects", the_report_shows_what_the_schedule_expects, NULL);
     test_add("honest dates are the complete observation", honest_dates_are_the_complete_observation, NULL);
