@@ -7,6 +7,8 @@ BENCH ?= 1e6,1e7,1e8
 BENCH_PLOTS ?= build
 # Where `make bench` creates sets that live in a folder, so which disk it measures.
 BENCH_FOLDER ?= build
+# Options of `make bench-threads`, such as BENCH_THREADS="--sizes 1e8 --threads 1,2".
+BENCH_THREADS ?=
 BILLION ?= 1e9
 BENCH_LINES ?= 5e6
 # Numbers of URLs that `make bench-python` adds, with commas between them.
@@ -26,8 +28,8 @@ LAB ?=
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
 .PHONY: build python demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-redis \
-	bench-python bench-billion bench-peers lab-report lab-large lab-seeds coverage lint analyze ci format completions abi \
-	install clean help
+	bench-python bench-threads bench-threads-static bench-billion bench-peers lab-report lab-large lab-seeds coverage \
+	lint analyze ci format completions abi install clean help
 
 build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so
 	@tools/packages build
@@ -72,6 +74,7 @@ bench-build:
 bench: bench-build ## compares vidi with peers and the memory's limit: build/bench.json; BENCH=1e6 is quicker
 	@build/bench/vidi-bench --sizes $(BENCH) --guava bench/peers/Guava.java --node bench/url.mjs --json build/bench.json \
 		--plots $(BENCH_PLOTS) --folder $(BENCH_FOLDER)
+	@$(MAKE) bench-threads
 	@bench/stream.sh build $(BENCH_LINES)
 	@bench/crawl/crawl.sh build $(BENCH_PAGES) 3 $(BENCH_FOLDER)
 	@bench/redis/redis.sh build $(BENCH_REDIS)
@@ -92,6 +95,20 @@ bench-crawl: bench-build ## compares vidi crawl with wget, wget2 and Scrapy on l
 bench-quick: bench-build ## measures the main ratios at a million URLs, in under a minute: build/bench-quick.json
 	@build/bench/vidi-bench --quick --sizes 1e6 --node bench/url.mjs --json build/bench-quick.json \
 		--folder $(BENCH_FOLDER)
+
+bench-threads: ## measures 1, 2, 4 and more threads on one set, beside a lock-free table of hashes; takes some minutes
+	@tools/packages build
+	@tools/build.sh release --target vidi_bench_threads
+	@build/bench/vidi-bench-threads --folder $(BENCH_FOLDER) --json build/bench-threads.json $(BENCH_THREADS)
+	@bench/add_rows.sh build/bench.json '[^"]*, [0-9]* threads*' <build/bench-threads.json
+
+bench-threads-static: ## builds it, and the program, for machines without packages: build/bench-threads-static
+	@tools/packages build
+	@tools/build.sh static --target vidi vidi_lines vidi_bench_threads
+	@mkdir -p build/bench-threads-static
+	@cp build/static/vidi build/static/bench/vidi-lines build/static/bench/vidi-bench-threads \
+		bench/threads/on_many_cores.sh build/bench-threads-static
+	@echo "built build/bench-threads-static; copy it to the machine and run on_many_cores.sh there"
 
 bench-billion: bench-build ## adds a billion URLs to one set: needs 24 GiB of memory and some minutes; try BILLION=1e7 first
 	@build/bench/vidi-billion $(BILLION)

@@ -1,7 +1,13 @@
 #!/bin/bash
 # bench/add_rows.sh JSON NAME: puts the rows on standard input, one JSON object a line, into the array in the file JSON,
-# in place of those that have this name there. The file is made if it is missing.
+# in place of those that have this name there; NAME is a pattern of grep. The file is made if it is missing. Lines of
+# standard input may also be those of such an array.
 set -eu
+
+# Only the objects: no brackets around them, and no commas before or after them.
+objects() {
+    sed -n 's/^,*\({.*}\)[],]*$/\1/p'
+}
 
 json=$1 name=$2
 old=$(mktemp)
@@ -11,8 +17,8 @@ if [ -s "$json" ]; then
     cp "$json" "$old"
 fi
 {
-    grep '^{' "$old" | grep -v "\"name\":\"$name\"" | sed 's/,$//' || true
-    cat
+    objects < "$old" | grep -v "\"name\":\"$name\"" || true
+    objects
 } | {
     echo '['
     sed '$!s/$/,/'

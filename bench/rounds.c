@@ -10,7 +10,6 @@
  */
 #include "subjects.h"
 #include "urls.h"
-#include "common/clock.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -33,58 +32,6 @@ static struct {
     bench_hash *hashes;
     uint64_t *words;
 } feed;
-
-double bench_now(void)
-{
-    return (double)clock_now();
-}
-
-double bench_cpu_now(void)
-{
-    return (double)clock_read(CLOCK_PROCESS_CPUTIME_ID);
-}
-
-void bench_record(bench_series *series, double ns, double cpu_ns)
-{
-    if (series->rounds == BENCH_ROUNDS_MAX)
-        return;
-    if (!series->rounds || ns < bench_best(series))
-        series->cpu_ns = cpu_ns;
-    series->ns[series->rounds++] = ns;
-}
-
-double bench_best(const bench_series *series)
-{
-    double best = series->ns[0];
-    for (int i = 1; i < series->rounds; i++)
-        if (series->ns[i] < best)
-            best = series->ns[i];
-    return best;
-}
-
-double bench_worst(const bench_series *series)
-{
-    double worst = series->ns[0];
-    for (int i = 1; i < series->rounds; i++)
-        if (series->ns[i] > worst)
-            worst = series->ns[i];
-    return worst;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double bench_median(const bench_series *series)
-{
-    double sorted[BENCH_ROUNDS_MAX] = {0};
-    memcpy(sorted, series->ns, (size_t)series->rounds * sizeof sorted[0]);
-    qsort(sorted, (size_t)series->rounds, sizeof sorted[0], compare);
-    int middle = series->rounds / 2;
-    return series->rounds % 2 || !middle ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
 
 uint64_t bench_asks(uint64_t n)
 {
@@ -231,16 +178,6 @@ static int measure_form(bench_subject *subject, int form, size_t size, uint64_t 
     return code;
 }
 
-static void measure_threads(bench_subject *subject, bench_result *result, uint64_t n, uint64_t seed)
-{
-    bench_recipe recipe = recipe_of(subject, n, seed);
-    for (unsigned threads = 1; threads <= 2; threads++) {
-        double ns = bench_threads(&recipe, n, threads);
-        if (ns > 0)
-            bench_record(&result->threads[threads - 1], ns, ns);
-    }
-}
-
 static int measure_subject(bench_run *run, bench_subject *subject, size_t size, uint64_t seed)
 {
     bench_result *result = &subject->results[size];
@@ -255,8 +192,6 @@ static int measure_subject(bench_run *run, bench_subject *subject, size_t size, 
             return -1;
     if (result->series[BENCH_HASHES][BENCH_ADD].rounds)
         measure_limit(result, seed, result->n);
-    if (subject->flags & BENCH_THREADS && !run->quick && !result->why[0])
-        measure_threads(subject, result, result->n, seed);
     return 0;
 }
 

@@ -57,10 +57,10 @@ static void remove_file(const char *path, void *context)
     unlink(path);
 }
 
-static void remove_set(const place *place)
+void bench_remove_set(const char *path)
 {
-    each_file(place->set, remove_file, NULL);
-    rmdir(place->set);
+    each_file(path, remove_file, NULL);
+    rmdir(path);
 }
 
 /* Drops the files from the page cache, so the next opening reads them from disk. */
@@ -241,7 +241,7 @@ static void measure_mode(bench_run *run, place *place, const load *load, const s
     if (!make_set(place, mode, row->n, &set) || !add_all(set, mode, place, 0, row->n, load->batch, &row->series))
         fail(row);
     vidi_close(set);
-    remove_set(place);
+    bench_remove_set(place->set);
 }
 
 static bool takes_part(const load *load, const struct mode *mode)
@@ -375,7 +375,7 @@ static void measure_whole(bench_run *run, place *place, uint64_t n, int rounds)
     if (more && build(place, n + LOGGED, more, false))
         for (int round = 0; round < rounds; round++)
             measure_open(run, place, "store open, a fifth in the log", "reading", VIDI_READ_ONLY, false, n);
-    remove_set(place);
+    bench_remove_set(place->set);
 }
 
 /* ---- all measurements ---- */

@@ -39,7 +39,9 @@ has() {
 add 'vidi' exact "$vidi in"
 add 'vidi --canon none' exact "$vidi --canon none in"
 add 'vidi --canon none --capacity' exact "$vidi --canon none --capacity $n in"
-add 'vidi --threads 1' exact "$vidi --threads 1 in"
+for ((threads = 1; threads < $(nproc); threads *= 2)); do
+    add "vidi --threads $threads" exact "$vidi --threads $threads in"
+done
 add 'cat | vidi | cat' exact "cat in | $vidi | cat"
 add 'vidi --state' exact "rm -rf st; $vidi --state st in"
 add 'cat' - 'cat in | cat'

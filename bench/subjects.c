@@ -110,7 +110,7 @@ static void list_filters(bench_run *run)
     put_libbloom(run, "libbloom 1e-2", BENCH_1E2, BENCH_MAIN);
     put_rocksdb(run, "RocksDB's Bloom 1e-2", BENCH_1E2, BENCH_MAIN);
     put_kind(run, "classic 1e-2", "classic", BENCH_1E2, reserved, true);
-    put_kind(run, "blocked 1e-2", "blocked", BENCH_1E2, reserved | BENCH_MAIN | BENCH_THREADS, true);
+    put_kind(run, "blocked 1e-2", "blocked", BENCH_1E2, reserved | BENCH_MAIN, true);
     put_kind(run, "blocked 1e-2, singly", "blocked", BENCH_1E2, reserved, false)->classes[BENCH_URLS] = &bench_singles;
     put_paper(run, "counting 1e-2", "counting");
     put_paper(run, "multilayer 1e-2", "multilayer");
@@ -136,7 +136,7 @@ static void list_sets(bench_run *run)
 {
     const unsigned reserved = BENCH_RESERVED;
     const char *ahead = "256 hashed first, prefetched 16 ahead", *row = "256 hashed first; it has no prefetch";
-    put_kind(run, "fingerprint", "fingerprint", BENCH_NONE, reserved | BENCH_MAIN | BENCH_THREADS, true);
+    put_kind(run, "fingerprint", "fingerprint", BENCH_NONE, reserved | BENCH_MAIN, true);
     put_kind(run, "fingerprint, grown", "fingerprint", BENCH_NONE, BENCH_MAIN, true);
     put_kind(run, "fingerprint, growth=1.5", "fingerprint", BENCH_NONE, BENCH_MAIN, true)->params = "growth=1.5";
     put_kind(run, "fingerprint, populated", "fingerprint", BENCH_NONE, BENCH_MAIN | BENCH_POPULATED, true)->note =

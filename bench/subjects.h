@@ -4,13 +4,14 @@
  * code measures all of them.
  *
  *     urls.c       makes URLs from numbers              rounds.c            runs the passes and rounds
- *     pages.c      memory that is touched beforehand    threads.c           one and two threads on one set
+ *     pages.c      memory that is touched beforehand    series.c            times of the rounds
  *     vidi_sets.c  vidi through its public header       ready.c             vidi's filters on ready hashes
  *     limit.c      what the memory allows               store.c             sets that live in a folder
  *     html.c       links of HTML pages                  canonicalization.c  canonical forms of URLs, also by url.mjs
  *     small_sets.c sets of a few URLs                   whole_sets.c        copies, digests, writes a whole set
  *     peers/       other people's sets and filters      crawl/              crawls, and the crawl's queue of URLs
  *     report/      tables, build/bench.json and plots   redis/, python/     the module and the package
+ *     threads/     vidi-bench-threads, a program of its own
  */
 #ifndef VIDI_BENCH_SUBJECTS_H
 #define VIDI_BENCH_SUBJECTS_H
@@ -117,8 +118,7 @@ enum {
     BENCH_SLOW = 2,      /* from 5e6 URLs on, measured in the first round only */
     BENCH_RESERVED = 4,  /* memory is reserved for all URLs */
     BENCH_GUAVA = 8,     /* runs in its own process */
-    BENCH_THREADS = 16,  /* also measured with one and two threads */
-    BENCH_POPULATED = 32 /* grows into memory that was touched before */
+    BENCH_POPULATED = 16 /* grows into memory that was touched before */
 };
 
 /* One figure in each round; 0 rounds: not measured. */
@@ -138,12 +138,11 @@ typedef struct bench_result {
     bench_series series[BENCH_FORMS][BENCH_JOBS];
     bench_series limit[2]; /* of the machine, with this working set: read-modify-write, and read */
     bench_series create;   /* ns a URL to create it, touching its memory included */
-    bench_series threads[2];
-    uint64_t n;           /* URLs that were added */
-    uint64_t asks;        /* lookups of absent URLs */
-    uint64_t false_seen;  /* those of them that answered "seen" */
-    uint64_t lost;        /* distinct URLs that were answered "seen" when added */
-    double expected_lost; /* negative: unknown */
+    uint64_t n;            /* URLs that were added */
+    uint64_t asks;         /* lookups of absent URLs */
+    uint64_t false_seen;   /* those of them that answered "seen" */
+    uint64_t lost;         /* distinct URLs that were answered "seen" when added */
+    double expected_lost;  /* negative: unknown */
     int fills;
     size_t bytes;
     unsigned lines;     /* that the limit touches for each URL, as many as the subject */
@@ -216,7 +215,7 @@ typedef struct bench_small {
 } bench_small;
 
 /* One operation on a whole set in memory. */
-enum { BENCH_WHOLE_ROWS = 6 };
+enum { BENCH_WHOLE_ROWS = 7 };
 typedef struct bench_whole {
     const char *name;
     bench_series series; /* ns for all of it */
@@ -260,9 +259,6 @@ int bench_measure(bench_run *run, size_t size);
 /* Number of lookups in a round: as many of present URLs as of absent ones. */
 uint64_t bench_asks(uint64_t n);
 
-/* threads.c: elapsed ns a URL while `threads` threads fill one set; negative after an error: see bench_reason(). */
-double bench_threads(const bench_recipe *recipe, uint64_t n, unsigned threads);
-
 /* limit.c */
 int bench_limit_open(size_t bytes); /* `bytes`: largest working set; larger ones are measured at this size */
 void bench_limit_close(void);
@@ -284,6 +280,8 @@ void bench_store_measure(bench_run *run);
 void bench_store_table(const bench_run *run, FILE *out);
 /* The row with this name and subject, or NULL. */
 const bench_store *bench_store_find(const bench_run *run, const char *name, const char *subject);
+/* Removes the folder of a set with all files in it. */
+void bench_remove_set(const char *path);
 
 /* whole_sets.c */
 void bench_whole_measure(bench_run *run);

@@ -2,6 +2,9 @@
 include(CheckCCompilerFlag)
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES C)
+if(VIDI_STATIC) # objects are compiled as usual, so the programs run the same code
+    set(CMAKE_C_LINK_OPTIONS_PIE -static -no-pie)
+endif()
 
 add_library(vidi_flags INTERFACE)
 

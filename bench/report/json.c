@@ -3,52 +3,10 @@
  * object whose peer is null; subjects that were left out have none. The first eight fields are always name, subject,
  * peer, n, ns_per_op, bytes_per_op, ratio and note. ns_per_op is the time of the best round. ratio is the peer's best
  * time divided by the subject's, so above 1 the subject is faster. With peer "limit", it is the share of the memory's
- * own speed that is reached; with "one thread", it is the gain from a second thread.
+ * own speed that is reached.
  */
 #include "bench/subjects.h"
-
-#include <math.h>
-
-#include "common/json.h"
-
-static void put(void *file, const char *bytes, size_t n)
-{
-    fwrite(bytes, 1, n, file);
-}
-
-/* Writes a number, or null for a negative one, which means unknown. */
-static void number(json_writer *to, const char *name, double value)
-{
-    json_add_rounded(to, name, value < 0 ? (double)NAN : value, 6);
-}
-
-/* Writes the eight fields, the number of rounds and their spread, on a line of its own. The object stays open. */
-static void begin(json_writer *to, const char *name, const char *subject, const char *peer, uint64_t n,
-                  const bench_series *own, double bytes, double ratio, const char *note)
-{
-    put(to->to, "\n", 1);
-    json_open(to, NULL, '{');
-    json_add_string(to, "name", name);
-    json_add_string(to, "subject", subject);
-    json_add_string(to, "peer", peer);
-    json_add_count(to, "n", n);
-    number(to, "ns_per_op", bench_best(own));
-    number(to, "bytes_per_op", bytes);
-    number(to, "ratio", ratio);
-    json_add_string(to, "note", note);
-    number(to, "ns_median", bench_median(own));
-    number(to, "cpu_ns_per_op", own->cpu_ns);
-    json_add_string(to, "cpu", vidi_cpu());
-    json_add_count(to, "rounds", (uint64_t)own->rounds);
-}
-
-/* Writes an object with nothing but these. */
-static void row(json_writer *to, const char *name, const char *subject, const char *peer, uint64_t n,
-                const bench_series *own, double bytes, double ratio, const char *note)
-{
-    begin(to, name, subject, peer, n, own, bytes, ratio, note);
-    json_close(to, '}');
-}
+#include "bench/report/json_rows.h"
 
 static double ratio_of(const bench_series *peer, const bench_series *own)
 {
@@ -59,14 +17,14 @@ static void details(json_writer *to, const bench_subject *subject, const bench_r
 {
     double fills = result->fills ? result->fills : 1;
     bench_interval interval = bench_wilson(result->false_seen, result->asks);
-    number(to, "bits_per_url", (double)result->bytes * 8 / (double)result->n);
+    bench_json_number(to, "bits_per_url", (double)result->bytes * 8 / (double)result->n);
     json_add_string(to, "group", bench_group_names[subject->group]);
-    number(to, "error", (double)result->false_seen / (double)(result->asks ? result->asks : 1));
-    number(to, "error_low", interval.low);
-    number(to, "error_high", interval.high);
-    number(to, "lost", (double)result->lost / fills);
-    number(to, "expected_lost", result->expected_lost < 0 ? -1 : result->expected_lost / fills);
-    number(to, "create_ns_per_url", bench_best(&result->create));
+    bench_json_number(to, "error", (double)result->false_seen / (double)(result->asks ? result->asks : 1));
+    bench_json_number(to, "error_low", interval.low);
+    bench_json_number(to, "error_high", interval.high);
+    bench_json_number(to, "lost", (double)result->lost / fills);
+    bench_json_number(to, "expected_lost", result->expected_lost < 0 ? -1 : result->expected_lost / fills);
+    bench_json_number(to, "create_ns_per_url", bench_best(&result->create));
     json_add_bool(to, "reserved", subject->flags & BENCH_RESERVED);
 }
 
@@ -75,8 +33,8 @@ static void job(json_writer *to, const bench_subject *subject, const bench_resul
                 const char *peer, const bench_series *theirs)
 {
     const bench_series *own = &result->series[form][number];
-    begin(to, bench_job_names[form][number], subject->name, peer, result->n, own,
-          (double)result->bytes / (double)result->n, theirs ? ratio_of(theirs, own) : -1, subject->note);
+    bench_json_begin(to, bench_job_names[form][number], subject->name, peer, result->n, own,
+                     (double)result->bytes / (double)result->n, theirs ? ratio_of(theirs, own) : -1, subject->note);
     details(to, subject, result);
     json_close(to, '}');
 }
@@ -105,16 +63,7 @@ static void limits(json_writer *to, const bench_subject *subject, const bench_re
     snprintf(note, sizeof note, "working set of %.1f MiB, as for %s; 32 prefetches in flight, 2 MiB pages",
              (double)result->limit_bytes / (1 << 20), subject->name);
     for (int i = 0; i < 2 && result->limit[i].rounds; i++)
-        row(to, names[i], "limit", NULL, result->n, &result->limit[i], BENCH_LINE, -1, note);
-}
-
-static void threads(json_writer *to, const bench_subject *subject, const bench_result *result)
-{
-    static const char *const names[2] = {"add, 1 thread", "add, 2 threads"};
-    for (int i = 0; i < 2 && result->threads[i].rounds; i++)
-        row(to, names[i], subject->name, i ? "one thread" : NULL, result->n, &result->threads[i],
-            (double)result->bytes / (double)result->n, i ? ratio_of(&result->threads[0], &result->threads[i]) : -1,
-            "elapsed time divided by the URLs of all threads");
+        bench_json_row(to, names[i], "limit", NULL, result->n, &result->limit[i], BENCH_LINE, -1, note);
 }
 
 static void machine(json_writer *to, const bench_machine *machine, uint64_t n)
@@ -123,7 +72,7 @@ static void machine(json_writer *to, const bench_machine *machine, uint64_t n)
     static const char *const names[] = {"streaming read", "first touch, 4 KiB pages", "first touch, 2 MiB pages"};
     for (size_t i = 0; i < 3; i++)
         if (series[i]->rounds) {
-            row(to, names[i], "limit", NULL, n, series[i], BENCH_LINE, -1, "for a line of 64 bytes");
+            bench_json_row(to, names[i], "limit", NULL, n, series[i], BENCH_LINE, -1, "for a line of 64 bytes");
         }
 }
 
@@ -134,11 +83,11 @@ static void canon(json_writer *to, const bench_canon *methods, size_t count, siz
         const bench_canon *other = &methods[i];
         if (!other->series.rounds)
             continue;
-        row(to, other->name, other->subject, NULL, other->n, &other->series, other->bytes, -1, other->note);
+        bench_json_row(to, other->name, other->subject, NULL, other->n, &other->series, other->bytes, -1, other->note);
         for (size_t j = 0; j < own && i >= own; j++)
             if (methods[j].series.rounds) {
-                row(to, other->name, methods[j].subject, other->subject, other->n, &methods[j].series, other->bytes,
-                    ratio_of(&other->series, &methods[j].series), methods[j].note);
+                bench_json_row(to, other->name, methods[j].subject, other->subject, other->n, &methods[j].series,
+                               other->bytes, ratio_of(&other->series, &methods[j].series), methods[j].note);
             }
     }
 }
@@ -150,8 +99,8 @@ static void store(json_writer *to, const bench_run *run)
         const bench_store *each = &run->store[i], *peer = bench_store_find(run, each->name, each->peer);
         if (!each->series.rounds)
             continue;
-        row(to, each->name, each->subject, peer ? each->peer : NULL, each->n, &each->series, each->bytes,
-            peer ? ratio_of(&peer->series, &each->series) : -1, each->note);
+        bench_json_row(to, each->name, each->subject, peer ? each->peer : NULL, each->n, &each->series, each->bytes,
+                       peer ? ratio_of(&peer->series, &each->series) : -1, each->note);
     }
 }
 
@@ -163,8 +112,8 @@ static void small(json_writer *to, const bench_run *run)
             const bench_small *each = &run->small[kind][size];
             if (!each->series.rounds)
                 continue;
-            begin(to, "small set", each->kind, NULL, each->n, &each->series, each->bytes, -1,
-                  "create, add n URLs one at a time, close; grown from empty");
+            bench_json_begin(to, "small set", each->kind, NULL, each->n, &each->series, each->bytes, -1,
+                             "create, add n URLs one at a time, close; grown from empty");
             json_close(to, '}');
         }
 }
@@ -175,7 +124,7 @@ static void whole(json_writer *to, const bench_run *run)
         const bench_whole *each = &run->whole[i];
         if (!each->series.rounds)
             continue;
-        row(to, each->name, "fingerprint", NULL, each->n, &each->series, each->bytes, -1, "the whole set, in memory");
+        bench_json_row(to, each->name, "fingerprint", NULL, each->n, &each->series, each->bytes, -1, "the whole set");
     }
 }
 
@@ -186,8 +135,8 @@ static void frontier(json_writer *to, const bench_run *run)
         const bench_frontier *each = &run->frontier[i];
         if (!each->name || each->why[0])
             continue;
-        begin(to, each->name, "vidi", NULL, each->n, &each->series, each->further < 0 ? 0 : each->further, -1,
-              "append, sort to hosts and take out again, on disk, synchronous=FULL");
+        bench_json_begin(to, each->name, "vidi", NULL, each->n, &each->series, each->further < 0 ? 0 : each->further,
+                         -1, "append, sort to hosts and take out again, on disk, synchronous=FULL");
         json_add_rounded(to, "waiting_ns", each->waiting, 6);
         json_add_rounded(to, "resident_bytes", each->resident, 15);
         json_close(to, '}');
@@ -197,7 +146,7 @@ static void frontier(json_writer *to, const bench_run *run)
 int bench_json(const bench_run *run, const char *path)
 {
     FILE *file = fopen(path, "w");
-    json_writer to = {.put = put, .to = file};
+    json_writer to = {.put = bench_json_put, .to = file};
     if (!file)
         return -1;
     json_open(&to, NULL, '[');
@@ -208,7 +157,6 @@ int bench_json(const bench_run *run, const char *path)
             for (int form = 0; form < BENCH_FORMS; form++)
                 jobs(&to, run, subject, size, form);
             limits(&to, subject, result);
-            threads(&to, subject, result);
         }
         machine(&to, &run->machine[size], run->sizes[size]);
     }
@@ -220,7 +168,7 @@ int bench_json(const bench_run *run, const char *path)
     whole(&to, run);
     frontier(&to, run);
     json_close(&to, ']');
-    put(file, "\n", 1);
+    bench_json_put(file, "\n", 1);
     bool failed = ferror(file);
     return fclose(file) || failed ? -1 : 0;
 }

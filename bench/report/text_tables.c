@@ -189,24 +189,12 @@ static void machine(const bench_machine *machine, FILE *out)
     fprintf(out, ".\n");
 }
 
-static void threads_rows(const bench_run *run, size_t size, FILE *out)
-{
-    for (size_t i = 0; i < run->subject_count; i++) {
-        const bench_result *result = &run->subjects[i].results[size];
-        const bench_series *one = &result->threads[0], *two = &result->threads[1];
-        if (one->rounds && two->rounds)
-            fprintf(out, "Filling one %s: one thread %.1f ns a URL, two threads %.1f: %.2f times as fast.\n",
-                    run->subjects[i].name, bench_best(one), bench_best(two), ratio(one, two));
-    }
-}
-
 void bench_table(const bench_run *run, size_t size, FILE *out)
 {
     fprintf(out, "\n%g URLs of %.0f bytes on average, one thread. Nanoseconds each: best (median) of %d rounds; slow ",
             (double)run->sizes[size], run->url_bytes, run->rounds_done[size]);
     fprintf(out, "subjects may have had fewer. vidi uses %s.\n", vidi_cpu());
     machine(&run->machine[size], out);
-    threads_rows(run, size, out);
     speed_table(run, size, out);
     error_table(run, size, out);
 }
