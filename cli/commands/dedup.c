@@ -5,7 +5,6 @@
  * This file reads the options and checks their combinations; job.c does the work, and set_options.c makes the set.
  * Statistics are printed after all output.
  */
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,13 +22,6 @@ typedef struct dedup_options {
     uint64_t threads, max_line;
     bool output_new, seen, null, quiet, stats, json, progress, line_buffered, strict, version;
 } dedup_options;
-
-/* Three threads take turns to read, look up and write; on a single processor they would gain nothing. */
-static uint64_t default_threads(void)
-{
-    cpu_set_t processors;
-    return sched_getaffinity(0, sizeof processors, &processors) == 0 && CPU_COUNT(&processors) == 1 ? 1 : 3;
-}
 
 /*
  * --seen prints the repeats and leaves out the new URLs. A state that remembered those would lose them,
@@ -111,7 +103,7 @@ static int read_options(cli_job *job, const dedup_options *options)
     job->printer.end = options->null ? 0 : '\n';
     job->eager = options->line_buffered;
     job->limit = cli_line_limit_of(options->max_line, options->set.memory);
-    job->threads = options->threads ? options->threads : default_threads();
+    job->threads = options->threads;
     bool hidden = options->output || !isatty(STDOUT_FILENO); /* the output does not get in the way of a progress line */
     job->progress = options->progress || (!options->quiet && isatty(STDERR_FILENO) && hidden);
     job->delivery.syncs = !options->set.sync || strcmp(options->set.sync, "never") != 0;
@@ -256,7 +248,8 @@ static const cli_option options_table[] = {
      "commit, except with never.",
      0},
     {"strict", 0, CLI_FLAG, FIELD(strict), NULL, "Exit with 3 if --capacity or --lost was exceeded", NULL, 0},
-    {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Maximum number of threads [3]", NULL, 1024},
+    {"threads", 0, CLI_COUNT, FIELD(threads), "N", CLI_THREADS_SUMMARY,
+     "A run that changes a state uses at most 3. The output is the same.", 1024},
     {"line-buffered", 0, CLI_FLAG, FIELD(line_buffered), NULL, "Write output without waiting for more lines",
      "This is the default on terminals. Without it, output is still written before the program waits for more input.",
      0},

@@ -41,7 +41,7 @@ static int read_options(cli_job *job, const has_options *options)
     job->printer.end = options->null ? 0 : '\n';
     job->eager = options->line_buffered;
     job->limit = cli_line_limit_of(options->max_line, 0);
-    job->threads = options->threads ? options->threads : 3;
+    job->threads = options->threads;
     return CLI_OK;
 }
 
@@ -81,7 +81,7 @@ static const cli_option options_table[] = {
     CLI_EXTRACT_OPTIONS(has_options),
     {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", CLI_INVALID_SUMMARY,
      "They are compared byte by byte, count as not seen and are left out, or end the run with an error.", 0},
-    {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Maximum number of threads [3]", NULL, 1024},
+    {"threads", 0, CLI_COUNT, FIELD(threads), "N", CLI_THREADS_SUMMARY, NULL, 1024},
     {"line-buffered", 0, CLI_FLAG, FIELD(line_buffered), NULL, "Write output without waiting for more lines", NULL, 0},
     CLI_STATS_OPTIONS(has_options, NULL),
     CLI_OPTIONS_END,

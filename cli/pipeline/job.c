@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 #include "ui/progress.h"
 
 enum {
-    WORKERS = 3, /* one may wait for input and one for the reader of the output while the third adds */
+    FEW = 3, /* workers: one may wait for input and one for the reader of the output while the third adds */
     DRAW_MS = 200,
     PUBLISH_MS = 500,
     STAGE_BYTES = 4096 /* of the limit, per line of a block: with a state, the lines of a block are staged together */
@@ -35,7 +36,8 @@ typedef struct role_state {
     bool taken;
     bool ended; /* it is never played again */
     int status; /* of the last time */
-    pthread_cond_t freed;
+    /* Whoever waits for the role waits at the number of its slot, or at 0 if it takes any. */
+    pthread_cond_t freed[CLI_WORKERS];
 } role_state;
 
 typedef struct cli_workers {
@@ -43,7 +45,9 @@ typedef struct cli_workers {
     bool together;        /* several threads are at work */
     pthread_mutex_t lock; /* for `roles` */
     role_state roles[ROLES];
-    cli_slot slots[WORKERS];
+    bool few; /* lines are so long that more than FEW slots might take too much memory; for the role of fill */
+    cli_shards shards;
+    cli_slot slots[CLI_WORKERS];
 } cli_workers;
 
 typedef struct worker {
@@ -62,6 +66,7 @@ static bool run_alone(cli_workers *all)
         *fill = cli_slot_fill(job, slot);
         if (slot->block.count == 0)
             return false;
+        cli_slot_take(slot);
         *ask = cli_slot_ask(job, slot);
         *put = cli_slot_put(job, slot);
         if (job->threads > 1 && slot->block.full)
@@ -72,6 +77,11 @@ static bool run_alone(cli_workers *all)
 
 /* ---- several threads: whose turn it is ---- */
 
+static pthread_cond_t *bell(role_state *role, const uint64_t *number)
+{
+    return &role->freed[number ? *number % CLI_WORKERS : 0];
+}
+
 /* Leaves a role; `done` is false if no slot was taken through it. The lock is held. */
 static void leave(cli_workers *all, role which, bool done, int status)
 {
@@ -81,14 +91,15 @@ static void leave(cli_workers *all, role which, bool done, int status)
     role->next += done;
     if (status != CLI_OK)
         role->status = status;
-    pthread_cond_broadcast(&role->freed);
+    pthread_cond_signal(bell(role, which == FILL ? NULL : &role->next));
 }
 
 /* The role is never played again. The lock is held. */
 static void end_role(cli_workers *all, role which)
 {
     all->roles[which].ended = true;
-    pthread_cond_broadcast(&all->roles[which].freed);
+    for (size_t i = 0; i < CLI_WORKERS; i++)
+        pthread_cond_broadcast(&all->roles[which].freed[i]);
 }
 
 /* After a failure: no more slots are read or asked about, and, if nothing more may be printed, none are put. */
@@ -141,16 +152,17 @@ static void rest(cli_workers *all)
  * Waits until the role is left or ended. With a state, a worker that has waited for CLI_COMMIT_MS while no slot was put
  * commits what was delivered meanwhile.
  */
-static void wait_for(cli_workers *all, role which)
+static void wait_for(cli_workers *all, role which, const uint64_t *number)
 {
     uint64_t put = all->roles[PUT].next;
+    pthread_cond_t *freed = bell(&all->roles[which], number);
 
     if (!all->job->commits) {
-        pthread_cond_wait(&all->roles[which].freed, &all->lock);
+        pthread_cond_wait(freed, &all->lock);
         return;
     }
     struct timespec until = clock_in(CLI_COMMIT_MS);
-    int late = pthread_cond_timedwait(&all->roles[which].freed, &all->lock, &until);
+    int late = pthread_cond_timedwait(freed, &all->lock, &until);
     if (late == ETIMEDOUT && put == all->roles[PUT].next)
         rest(all);
 }
@@ -162,7 +174,7 @@ static bool enter(cli_workers *all, role which, const uint64_t *number)
 
     pthread_mutex_lock(&all->lock);
     while (!role->ended && (role->taken || (number && role->next != *number)))
-        wait_for(all, which);
+        wait_for(all, which, number);
     bool entered = !role->ended;
     role->taken = role->taken || entered;
     pthread_mutex_unlock(&all->lock);
@@ -185,6 +197,15 @@ int cli_job_catch_up(cli_job *job)
 
 /* ---- several threads: the work ---- */
 
+/* Returns true if the worker, which plays the role of fill, is one too many. Then it frees its slot. */
+static bool is_dismissed(worker *self)
+{
+    if (!self->all->few || self->slot < &self->all->slots[FEW])
+        return false;
+    cli_slot_free(self->slot);
+    return true;
+}
+
 /* Reads the next slot. False if there is none. */
 static bool fill_next(worker *self, uint64_t *number)
 {
@@ -193,12 +214,14 @@ static bool fill_next(worker *self, uint64_t *number)
 
     if (!enter(all, FILL, NULL))
         return false;
-    int status = cli_slot_fill(all->job, self->slot);
+    bool dismissed = is_dismissed(self);
+    int status = dismissed ? CLI_OK : cli_slot_fill(all->job, self->slot);
     bool filled = self->slot->block.count > 0;
+    all->few = all->few || self->slot->block.room > CLI_BLOCK_BYTES;
     pthread_mutex_lock(&all->lock);
     *number = role->next;
     leave(all, FILL, filled, status);
-    if (status != CLI_OK || !filled)
+    if (status != CLI_OK || (!filled && !dismissed))
         end_role(all, FILL);
     pthread_mutex_unlock(&all->lock);
     return filled;
@@ -222,6 +245,21 @@ static bool play(worker *self, role which, uint64_t number)
     return which == ASK || status == CLI_OK; /* after a failed ask, the slot is still put */
 }
 
+/* Takes a slot to the set: in shards, or when it is its turn, in the role of ask, where the result is looked at. */
+static bool ask(worker *self, uint64_t number)
+{
+    cli_workers *all = self->all;
+    cli_slot *slot = self->slot;
+
+    cli_slot_add(all->job, slot, &all->shards, number);
+    if (slot->asked)
+        cli_slot_pack(all->job, slot);
+    bool in_shards = slot->asked, well = play(self, ASK, number);
+    if (!in_shards) /* also if the job has ended: other workers wait for it */
+        cli_shards_pass(&all->shards, number);
+    return well;
+}
+
 static void *work(void *context)
 {
     worker *self = context;
@@ -229,21 +267,33 @@ static void *work(void *context)
     bool well = true;
 
     while (well && fill_next(self, &number)) {
+        cli_slot_take(self->slot);
         cli_slot_prepare(self->all->job, self->slot);
-        well = play(self, ASK, number) && play(self, PUT, number);
+        well = ask(self, number);
+        if (well) {
+            cli_slot_pack(self->all->job, self->slot);
+            well = play(self, PUT, number);
+        }
     }
     return NULL;
+}
+
+/* With a state, the lines that are on their way are staged, which takes memory. */
+static size_t most_workers(const cli_job *job)
+{
+    size_t most = job->commits ? FEW : CLI_WORKERS;
+    return job->threads < most ? (size_t)job->threads : most;
 }
 
 /* The caller is the first worker. False: no thread could be started, and nothing was done. */
 static bool run_together(cli_workers *all)
 {
-    pthread_t threads[WORKERS];
-    worker each[WORKERS];
-    size_t count = 1, most = all->job->threads < WORKERS ? (size_t)all->job->threads : WORKERS;
+    pthread_t threads[CLI_WORKERS];
+    worker each[CLI_WORKERS];
+    size_t count = 1, most = most_workers(all->job);
 
     all->together = true;
-    for (size_t i = 0; i < WORKERS; i++)
+    for (size_t i = 0; i < CLI_WORKERS; i++)
         each[i] = (worker){all, &all->slots[i]};
     while (count < most && pthread_create(&threads[count], NULL, work, &each[count]) == 0)
         count++;
@@ -260,17 +310,19 @@ static void workers_init(cli_workers *all, cli_job *job)
     memset(all, 0, sizeof *all);
     all->job = job;
     pthread_mutex_init(&all->lock, NULL);
-    for (size_t i = 0; i < ROLES; i++)
-        (void)clock_condition(&all->roles[i].freed);
+    cli_shards_init(&all->shards);
+    for (size_t i = 0; i < ROLES * CLI_WORKERS; i++)
+        (void)clock_condition(&all->roles[i / CLI_WORKERS].freed[i % CLI_WORKERS]);
 }
 
 static void workers_free(cli_workers *all)
 {
-    for (size_t i = 0; i < WORKERS; i++)
+    for (size_t i = 0; i < CLI_WORKERS; i++)
         cli_slot_free(&all->slots[i]);
     pthread_mutex_destroy(&all->lock);
-    for (size_t i = 0; i < ROLES; i++)
-        pthread_cond_destroy(&all->roles[i].freed);
+    cli_shards_free(&all->shards);
+    for (size_t i = 0; i < ROLES * CLI_WORKERS; i++)
+        pthread_cond_destroy(&all->roles[i / CLI_WORKERS].freed[i % CLI_WORKERS]);
 }
 
 /* Takes slots through all steps. CLI_OK, or the status of a step that failed: put first, then ask, then fill. */
@@ -389,11 +441,36 @@ static size_t block_lines(uint64_t memory)
     return lines < 64 ? 64 : lines < CLI_BLOCK_LINES ? (size_t)lines : CLI_BLOCK_LINES;
 }
 
+/* As many threads as there are processors, as far as more help. With a state, threads wait more than they compute. */
+static uint64_t default_threads(const cli_job *job)
+{
+    cpu_set_t processors;
+
+    if (sched_getaffinity(0, sizeof processors, &processors) != 0)
+        return CLI_WORKERS; /* there are more than fit into the set */
+    int count = CPU_COUNT(&processors);
+    if (count > 1 && job->commits)
+        return FEW;
+    return count < CLI_WORKERS ? (uint64_t)count : CLI_WORKERS;
+}
+
+/*
+ * Slots may be added in shards if several threads can add, and the set keeps for each URL what tells it apart: then the
+ * answer on a URL does not depend on when others are added. In a Bloom filter it does.
+ */
+static bool may_shard(const cli_job *job)
+{
+    const uint32_t needed = VIDI_IS_CONCURRENT | VIDI_CAN_ITERATE;
+    return job->action == CLI_ADD && !job->commits && !job->also && (job->before.can & needed) == needed;
+}
+
 static int begin(cli_job *job, cli_words files)
 {
     job->started = clock_now();
     job->before.size = sizeof job->before;
     CLI_TRY(cli_library_status(vidi_stat(job->set, &job->before)));
+    job->in_shards = may_shard(job);
+    job->threads = job->threads ? job->threads : default_threads(job);
     CLI_TRY(cli_reader_init(&job->reader, files, job->printer.end));
     CLI_TRY(begin_output(job));
     job->reader.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -6,14 +6,16 @@
  * is asked for a mark after each block of lines, or after each line. So whatever ends the program, every URL that the
  * set has seen afterwards is in the user's hands.
  *
- * Workers take slots of lines (slot.h) through four steps:
+ * Workers take slots of lines (slot.h) through the steps:
  *
- *     worker 0    fill 0 | prepare | ask 0 | put 0 | fill 2 | prepare | ask 2 | …
- *     worker 1             fill 1  | prepare       | ask 1  | put 1   | fill 3 | …
+ *     worker 0    fill 0 | prepare | add 0 | ask 0 | put 0 | fill 2 | prepare | add 2 | …
+ *     worker 1             fill 1  | prepare | add 1       | ask 1  | put 1   | fill 3 | …
  *
  * A worker is a thread with a slot of its own, which it takes through all steps: so the lines stay in the cache of one
  * processor, and whichever worker is free does what comes next. One thread at a time plays the role of fill, one that
- * of ask and one that of put, and slots never overtake each other there.
+ * of ask and one that of put, and slots never overtake each other there. What takes most of the time is outside of
+ * these roles: canonical forms, hashes, adds (shards.h), and collecting the lines to print. Inside remain reading,
+ * finding the ends of lines, and writing.
  *
  * At first there is one worker, so that a few lines or a slow pipe cost no threads. As soon as a slot comes back full,
  * the others join in.
@@ -41,7 +43,7 @@ typedef struct cli_job {
     cli_printer printer;   /* its `end` is also how the lines of the input end */
     bool eager;            /* write after every block */
     cli_extract extract;
-    uint64_t threads;
+    uint64_t threads; /* at most; 0: as many as help */
     cli_line_limit limit;
     bool progress;
     cli_live live; /* its path is the folder through which `vidi top` follows the run; NULL: none */
@@ -55,12 +57,14 @@ typedef struct cli_job {
 
     /* private */
     struct cli_workers *workers; /* while it runs */
+    bool in_shards;              /* slots may be added in shards */
     cli_reader reader;
     cli_watch watch;
-    uint64_t started;                   /* nanoseconds */
-    uint64_t asked, asked_bytes;        /* lines passed to the set, and their bytes */
-    uint64_t look_at;                   /* when to estimate next, in bytes of input */
-    uint64_t looked_read, looked_fresh; /* the counts at the last estimate */
+    uint64_t started;                    /* nanoseconds */
+    uint64_t asked, asked_bytes;         /* lines passed to the set, and their bytes */
+    uint64_t known, known_fresh;         /* of these, the lines of earlier slots, and how many were new */
+    double look_at;                      /* when to estimate next, in bytes of input */
+    uint64_t looked_known, looked_fresh; /* the counts at the last estimate */
     vidi_stats before;
     char *complaint;     /* said when the output has been written */
     size_t header_text;  /* length of the first header, without the end of its line */
@@ -72,6 +76,8 @@ typedef struct cli_job {
 
 /* An empty job, for the caller to fill in. Signals are blocked until it runs. */
 void cli_job_init(cli_job *job);
+
+#define CLI_THREADS_SUMMARY "Maximum number of threads [processors, at most 16]"
 
 /* Returns the exit status. If a signal ended the job early but in good order, that is CLI_OK, with job->signal set. */
 int cli_job_run(cli_job *job, cli_words files);

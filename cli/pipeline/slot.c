@@ -20,6 +20,8 @@ enum {
 /* URLs from this length on may be too long for a set: their canonical form may be three times as long. */
 #define ABSURD_URL ((size_t)256 << 20)
 
+#define GROWING_BYTES (UINT64_C(64) << 20) /* all that threads may need to grow the set at the same time */
+
 #define LOOK_MARGIN 1.02 /* a set that is a little too small would have to grow once more at the end */
 
 /* ---- reading ---- */
@@ -40,46 +42,53 @@ void cli_slot_free(cli_slot *slot)
     cli_block_free(&slot->block);
     free(slot->taken);
     free(slot->unquoted.bytes);
-    free(slot->why);
     free(slot->verdicts);
     free(slot->digests);
+    free(slot->sharding);
     free(slot->marks);
+    *slot = (cli_slot){0};
 }
 
-static int take_urls(cli_job *job, cli_slot *slot)
+int cli_slot_fill(cli_job *job, cli_slot *slot)
 {
-    cli_extract *extract = &job->extract;
-    cli_lack lack;
+    const cli_extract *extract = &job->extract;
 
+    CLI_TRY(slot_ready(slot));
+    int status = cli_reader_fill(&job->reader, &slot->block);
+    slot->extract = (cli_extract){.lookup = extract->lookup, /* the header of the next file may change it */
+                                  .active = extract->active,
+                                  .header = extract->header,
+                                  .invalid = extract->invalid};
+    slot->urls = slot->block.lines;
     slot->lookups = slot->block.count;
-    slot->field = extract->lookup.field;
-    if (!extract->active)
-        return CLI_OK;
+    slot->digested = 0;
+    slot->asked = slot->packed = slot->failed = slot->gaps = false;
+    slot->lack = CLI_LACKS_NOTHING;
+    return status;
+}
+
+static int take_urls(cli_slot *slot)
+{
+    cli_extract *extract = &slot->extract;
+
     if (!slot->taken)
         slot->taken = malloc(CLI_BLOCK_LINES * sizeof *slot->taken);
     if (!slot->taken)
         return cli_error("out of memory");
     slot->urls = slot->taken;
-    uint64_t before = cli_lacking_sum(&extract->lacking);
-    CLI_TRY(cli_extract_urls(extract, slot->block.lines, &slot->block.count, slot->taken, &slot->unquoted, &lack));
-    slot->gaps = extract->invalid == VIDI_DROP_INVALID && cli_lacking_sum(&extract->lacking) > before;
-    slot->lookups = slot->block.count - (lack != CLI_LACKS_NOTHING);
-    if (lack == CLI_LACKS_NOTHING)
-        return CLI_OK;
-    slot->why = cli_lacking_why(&extract->lacking, &extract->lookup, lack);
-    return slot->why ? CLI_OK : cli_error("out of memory");
+    CLI_TRY(
+        cli_extract_urls(extract, slot->block.lines, &slot->block.count, slot->taken, &slot->unquoted, &slot->lack));
+    slot->gaps = extract->invalid == VIDI_DROP_INVALID && cli_lacking_sum(&extract->lacking) > 0;
+    slot->lookups = slot->block.count - (slot->lack != CLI_LACKS_NOTHING);
+    return CLI_OK;
 }
 
-int cli_slot_fill(cli_job *job, cli_slot *slot)
+void cli_slot_take(cli_slot *slot)
 {
-    CLI_TRY(slot_ready(slot));
-    int status = cli_reader_fill(&job->reader, &slot->block);
-    int taken = take_urls(job, slot);
-
-    if (taken != CLI_OK)
-        slot->block.count = slot->lookups = 0; /* not all of them are known */
-    slot->digested = 0;
-    return status != CLI_OK ? status : taken != CLI_OK ? taken : slot->why ? CLI_ERROR : CLI_OK;
+    if (!slot->extract.active || take_urls(slot) == CLI_OK)
+        return;
+    slot->failed = true;
+    slot->block.count = slot->lookups = 0; /* not all of them are known */
 }
 
 int cli_slot_header(void *context, const char *file, vidi_str line)
@@ -122,6 +131,55 @@ void cli_slot_prepare(cli_job *job, cli_slot *slot)
 }
 
 /* ---- lookups and changes ---- */
+
+static void count_verdicts(cli_slot *slot)
+{
+    memset(slot->counts, 0, sizeof slot->counts);
+    for (size_t i = 0; i < slot->block.count; i++)
+        slot->counts[slot->verdicts[i] & 3]++;
+}
+
+/* Lookups change nothing, so they need no order. */
+static void look_up(cli_job *job, cli_slot *slot)
+{
+    if (job->also || slot->gaps)
+        return;
+    memset(slot->verdicts, VIDI_UNTRIED, slot->block.count);
+    slot->error = vidi_has_batch(job->set, slot->urls, slot->lookups, slot->verdicts);
+    count_verdicts(slot);
+    slot->asked = true;
+}
+
+/*
+ * Threads that add at the same time also grow the set at the same time, which takes more memory for a while. So near
+ * the limit they do not: a run must not end with an error that one thread would not meet.
+ */
+static bool is_roomy(const cli_job *job)
+{
+    const uint64_t on_the_way = CLI_WORKERS * CLI_BLOCK_LINES;
+    uint64_t most = job->before.memory_limit / HINT_BYTES, urls = job->before.count + job->fresh;
+
+    return most > GROWING_BYTES / HINT_BYTES + on_the_way && urls < most - GROWING_BYTES / HINT_BYTES - on_the_way;
+}
+
+void cli_slot_add(cli_job *job, cli_slot *slot, cli_shards *shards, uint64_t number)
+{
+    size_t n = slot->block.count;
+    cli_digests block = {slot->epoch, slot->digests, slot->verdicts, n};
+
+    if (job->action == CLI_LOOK_UP)
+        look_up(job, slot);
+    if (!job->in_shards || n == 0 || slot->digested < n || !is_roomy(job))
+        return;
+    if (!slot->sharding)
+        slot->sharding = malloc(sizeof *slot->sharding);
+    if (!slot->sharding)
+        return;
+    cli_shards_divide(slot->sharding, &block);
+    slot->error = cli_shards_add(shards, number, job->set, slot->sharding, &block);
+    count_verdicts(slot);
+    slot->asked = true;
+}
 
 /* Keeps a message until the output is written, so that the user reads it after the lines that came before it. */
 static int keep_complaint(cli_job *job, char *text)
@@ -302,25 +360,26 @@ static int expect(cli_job *job, double urls)
 
 /*
  * Estimates how many URLs the set will hold: the rest of the input is taken to bring new URLs at the latest rate. The
- * estimate is made after a fortieth of the input, and again whenever twice as much was read. The reader is ahead of the
- * lookups, and the counts lag behind them.
+ * estimate is made after a fortieth of the input, and again whenever twice as much was asked. It follows from the
+ * slots before this one, however far ahead the reader is: so the number of threads makes no difference.
  *
  * The beginning of an input may not be like the rest of it, and a wrong estimate would waste memory. So until a tenth
- * of the input was read, no estimate is trusted beyond a few times the URLs that are there.
+ * of the input was asked, no estimate is trusted beyond a few times the URLs that are there.
  */
 static int look_ahead(cli_job *job)
 {
-    uint64_t size = job->reader.size, taken = job->reader.taken, read = job->read, fresh = job->fresh;
+    double size = (double)job->reader.size, taken = (double)job->reader.taken;
 
-    if (taken < size / LOOK_FROM || taken < job->look_at || read <= job->looked_read)
+    /* Of perhaps packed files: what was asked. */
+    taken *= (double)job->asked_bytes / (double)job->reader.bytes;
+    if (taken < size / LOOK_FROM || taken < job->look_at || job->known <= job->looked_known)
         return CLI_OK;
-    double done = (double)taken / (double)size * (double)job->asked_bytes / (double)job->reader.bytes;
-    double share = (double)(fresh - job->looked_fresh) / (double)(read - job->looked_read);
-    double left = (double)job->asked / done - (double)read;
+    double share = (double)(job->known_fresh - job->looked_fresh) / (double)(job->known - job->looked_known);
+    double left = (double)job->asked * size / taken - (double)job->known;
     job->look_at = 2 * taken;
-    job->looked_read = read;
-    job->looked_fresh = fresh;
-    double count = (double)(job->before.count + fresh), urls = (count + share * left) * LOOK_MARGIN;
+    job->looked_known = job->known;
+    job->looked_fresh = job->known_fresh;
+    double count = (double)(job->before.count + job->known_fresh), urls = (count + share * left) * LOOK_MARGIN;
     bool trusted = taken >= size / TRUST_FROM || urls < HINT_TIMES * count;
     return expect(job, trusted ? urls : HINT_TIMES * count);
 }
@@ -331,15 +390,16 @@ static int look_ahead(cli_job *job)
  */
 static int give_hint(cli_job *job, const cli_slot *slot)
 {
-    uint64_t count = job->before.count + job->fresh, more = count;
+    uint64_t count = job->before.count + job->known_fresh, more = count < HINT_PIPE ? count : HINT_PIPE;
+    int status = CLI_OK;
 
     job->asked += slot->block.count;
     job->asked_bytes += slot->block.used;
-    if (job->action != CLI_ADD)
-        return CLI_OK;
-    if (job->reader.size > 0)
-        return look_ahead(job);
-    return expect(job, (double)(count + (more < HINT_PIPE ? more : HINT_PIPE)));
+    if (job->action == CLI_ADD)
+        status = job->reader.size > 0 ? look_ahead(job) : expect(job, (double)(count + more));
+    job->known = job->asked;
+    job->known_fresh += slot->counts[VIDI_NEW];
+    return status;
 }
 
 /* Room for a mark after each line, if lines are delivered one by one. The first mark is that before all of them. */
@@ -353,18 +413,45 @@ static int prepare_marks(cli_job *job, cli_slot *slot)
         return cli_error("out of memory");
     return cli_library_status(vidi_mark(job->set, &slot->mark));
 }
-int cli_slot_ask(cli_job *job, cli_slot *slot)
+
+/* Asks the set about the URLs that it was not asked about yet. */
+static int ask(cli_job *job, cli_slot *slot)
 {
-    if (prepare_marks(job, slot) != CLI_OK) {
-        slot->block.count = slot->digested = 0;
-        return CLI_ERROR;
-    }
+    if (slot->asked)
+        return slot->error;
     memset(slot->verdicts + slot->digested, VIDI_UNTRIED, slot->block.count - slot->digested);
     int error = ask_again(job, slot, ask_set(job, slot));
+    for (size_t i = 0; error != VIDI_OK && i < slot->digested; i++)
+        if (slot->verdicts[i] == VIDI_DIGESTED)
+            slot->verdicts[i] = VIDI_UNTRIED;
+    count_verdicts(slot);
+    return error;
+}
+
+/* Complains of the last line, which must have a URL and has none. */
+static int complain_of_lack(cli_job *job, const cli_slot *slot)
+{
+    char *why = cli_lacking_why(&job->extract.lacking, &slot->extract.lookup, slot->lack);
+    int status = why ? complain_of_line(job, slot, why) : cli_error("out of memory");
+
+    free(why);
+    return status;
+}
+
+int cli_slot_ask(cli_job *job, cli_slot *slot)
+{
+    if (slot->failed || prepare_marks(job, slot) != CLI_OK) {
+        slot->block.count = slot->digested = 0;
+        count_verdicts(slot);
+        return CLI_ERROR;
+    }
+    cli_lacking_join(&job->extract.lacking, &slot->extract.lacking);
+    int error = ask(job, slot);
+    bool lacks = error == VIDI_OK && slot->lack != CLI_LACKS_NOTHING;
     int status = error != VIDI_OK ? complain(job, slot, error) : give_hint(job, slot);
-    if (error == VIDI_OK && slot->why)
-        status = complain_of_line(job, slot, slot->why);
-    bool ended_by_line = error == VIDI_INVALID || (error == VIDI_OK && slot->why);
+    if (lacks)
+        status = complain_of_lack(job, slot);
+    bool ended_by_line = error == VIDI_INVALID || lacks;
     job->invalid += ended_by_line;
     job->read += ended_by_line;
     if (job->commits && (error = vidi_mark(job->set, &slot->mark)) < 0)
@@ -374,13 +461,11 @@ int cli_slot_ask(cli_job *job, cli_slot *slot)
 
 /* ---- printing ---- */
 
-/* Counts the slot's verdicts, and returns how many URLs changed the set. */
-static uint64_t count_verdicts(cli_job *job, const cli_slot *slot)
+/* Adds the slot's verdicts to those of the job, and returns how many URLs changed the set. */
+static uint64_t sum_up(cli_job *job, const cli_slot *slot)
 {
-    uint64_t counts[4] = {0}, n = slot->block.count;
+    const uint64_t *counts = slot->counts, n = slot->block.count;
 
-    for (size_t i = 0; i < n; i++)
-        counts[slot->verdicts[i] & 3]++;
     job->read += n - counts[VIDI_UNTRIED];
     job->fresh += counts[VIDI_NEW];
     job->seen += counts[VIDI_SEEN];
@@ -397,9 +482,17 @@ int cli_slot_lull(cli_job *job)
     return status;
 }
 
+void cli_slot_pack(const cli_job *job, cli_slot *slot)
+{
+    if (slot->packed || !cli_printer_can_pack(&job->printer))
+        return;
+    slot->output = cli_printer_pack(&job->printer, slot);
+    slot->packed = true;
+}
+
 int cli_slot_put(cli_job *job, cli_slot *slot)
 {
-    uint64_t changes = count_verdicts(job, slot);
+    uint64_t changes = sum_up(job, slot);
     int status = job->lull_status;
 
     if (status == CLI_OK)

@@ -58,6 +58,22 @@ void cli_lacking_note(cli_lacking *lacking, const cli_lookup *lookup, vidi_str l
         lacking->delimiter = cli_guess_delimiter(line, lookup->field - 1);
 }
 
+void cli_lacking_join(cli_lacking *lacking, const cli_lacking *next)
+{
+    lacking->lines += next->lines;
+    for (size_t i = 0; i < CLI_LACKS; i++)
+        lacking->count[i] += next->count[i];
+    if (cli_lacking_sum(next) > 0)
+        lacking->fields = next->fields;
+    if (lacking->looked >= LINES_SEARCHED)
+        return;
+    lacking->looked += next->looked;
+    for (size_t i = 0; i < next->keys_count; i++)
+        meet_key(lacking, (vidi_str){next->keys[i], strlen(next->keys[i])});
+    if (!lacking->delimiter)
+        lacking->delimiter = next->delimiter;
+}
+
 /* ---- what was perhaps meant ---- */
 
 static const char *key_met(const void *context, size_t index)

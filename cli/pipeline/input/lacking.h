@@ -33,6 +33,9 @@ uint64_t cli_lacking_sum(const cli_lacking *lacking);
 /* Remembers what can be learnt from a line that lacks its URL. */
 void cli_lacking_note(cli_lacking *lacking, const cli_lookup *lookup, vidi_str line, cli_lack lack, uint64_t fields);
 
+/* Adds what was learnt from the next lines. */
+void cli_lacking_join(cli_lacking *lacking, const cli_lacking *next);
+
 /* Why the last line that was noted has no URL, as a text that the caller frees; NULL if memory ran out. */
 char *cli_lacking_why(const cli_lacking *lacking, const cli_lookup *lookup, cli_lack lack);
 

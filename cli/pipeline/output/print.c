@@ -83,23 +83,51 @@ int cli_printer_put_header(cli_printer *printer)
 
 /* ---- lines and URLs ---- */
 
+/* The next neighbours with the wanted verdict, from line *i on: where they begin. *i becomes the line after them. */
+static size_t next_run(const cli_printer *printer, const cli_slot *slot, size_t *i)
+{
+    const uint8_t *verdicts = slot->verdicts, wanted = printer->wanted;
+    size_t first = *i, n = slot->block.count;
+
+    while (first < n && verdicts[first] != wanted)
+        first++;
+    size_t after = first;
+    while (after < n && verdicts[after] == wanted)
+        after++;
+    *i = after;
+    return first;
+}
+
 /* Copies the lines with the wanted verdict, a run of neighbours at a time. */
 static int put_lines(cli_printer *printer, const cli_slot *slot)
 {
     const vidi_str *lines = slot->block.lines;
-    size_t n = slot->block.count;
 
-    for (size_t i = 0; i < n; i++) {
-        size_t first = i;
-        while (i < n && slot->verdicts[i] == printer->wanted)
-            i++;
-        if (i > first) {
-            const char *begin = lines[first].ptr;
-            CLI_TRY(add_run(printer, slot, first, i));
-            cli_out_bytes(&printer->out, begin, (size_t)(cli_line_end(lines[i - 1]) - begin));
-        }
+    for (size_t i = 0, first; (first = next_run(printer, slot, &i)) < i;) {
+        const char *begin = lines[first].ptr;
+        CLI_TRY(add_run(printer, slot, first, i));
+        cli_out_bytes(&printer->out, begin, (size_t)(cli_line_end(lines[i - 1]) - begin));
     }
     return CLI_OK;
+}
+
+bool cli_printer_can_pack(const cli_printer *printer)
+{
+    return printer->what == CLI_PRINT_LINE && !printer->counts && !printer->lines;
+}
+
+size_t cli_printer_pack(const cli_printer *printer, cli_slot *slot)
+{
+    const vidi_str *lines = slot->block.lines;
+    size_t used = 0;
+
+    for (size_t i = 0, first; (first = next_run(printer, slot, &i)) < i;) {
+        const char *begin = lines[first].ptr;
+        size_t length = (size_t)(cli_line_end(lines[i - 1]) - begin);
+        memmove(slot->block.bytes + used, begin, length);
+        used += length;
+    }
+    return used;
 }
 
 static void put_text(cli_printer *printer, vidi_str text)
@@ -168,7 +196,7 @@ static int keep_lines(cli_printer *printer, const cli_slot *slot)
 {
     for (size_t i = 0; i < slot->block.count; i++) {
         vidi_str line = slot->block.lines[i];
-        kept_line about = {line.len, slot->field};
+        kept_line about = {line.len, slot->extract.lookup.field};
         if (slot->verdicts[i] != VIDI_NEW)
             continue;
         if (printer->kept_room - printer->kept_used < sizeof about + line.len) {
@@ -232,6 +260,10 @@ int cli_printer_put(cli_printer *printer, const cli_slot *slot)
     if (printer->counts)
         return keep_lines(printer, slot);
     CLI_TRY(cli_printer_put_header(printer));
+    if (slot->packed) {
+        cli_out_bytes(&printer->out, slot->block.bytes, slot->output);
+        return CLI_OK;
+    }
     switch (printer->what) {
     case CLI_PRINT_LINE:
         return put_lines(printer, slot);

@@ -47,6 +47,12 @@ typedef struct cli_printer {
     size_t kept_used, kept_room;
 } cli_printer;
 
+/* Returns true if the output of a slot is lines as they are, and nothing is remembered about them. */
+bool cli_printer_can_pack(const cli_printer *printer);
+
+/* Moves the lines to print to the beginning of the block, and returns how many bytes they have. */
+size_t cli_printer_pack(const cli_printer *printer, cli_slot *slot);
+
 /* Puts the output of a slot into printer->out. CLI_OK, or CLI_ERROR with a message. */
 int cli_printer_put(cli_printer *printer, const cli_slot *slot);
 

@@ -5,7 +5,7 @@
     head -c 300000 /dev/zero | tr '\0' x | sed 's,^,HTTP://www.example.org/,'
     printf '\nhttp://www.example.org/behind\n'
 } > in
-for threads in 1 3; do
+for threads in 1 3 16; do
     vidi --threads $threads --memory 400K --invalid drop --stats in 2> err > out
     echo "status $?"
     sed -E 's/in use: [^)]*/in use: */' err | grep -E '^(vidi|lines|new|seen|invalid)'
@@ -18,7 +18,7 @@ echo "-- no memory for what comes before it in the block either"
     head -c 300000 /dev/zero | tr '\0' x | sed 's,^,HTTP://www.example.org/,'
     printf '\nhttp://a.org/1\n'
 } > in
-for threads in 1 3; do
+for threads in 1 3 16; do
     vidi --threads $threads --memory 200K --seen in 2> err > out
     echo "status $?"
     sed -E 's/another .* would/another N would/; s/in use: [^)]*/in use: */' err

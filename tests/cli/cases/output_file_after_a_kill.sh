@@ -3,7 +3,7 @@ make_urls 60000 > in
 first_only in > exact
 mkfifo pipe
 for lines in 1 5000 20000 50000; do
-    vidi -s st -o out < pipe 2>> err &
+    vidi -s st -o out --threads 16 < pipe 2>> err &
     pid=$!
     exec 3> pipe
     head -n $lines in >&3

@@ -15,7 +15,7 @@ try vidi has --print verdict st in
 try vidi has --print verdict --invalid drop st <(echo http://c.example/; echo nothing)
 echo "-- as many answers as lines, each the right one"
 make_urls 200000 > many
-for threads in 1 3; do
+for threads in 1 3 16; do
     vidi --print verdict --threads $threads many > answers
     paste answers many | grep '^new' | cut -f 2 | cmp - <(first_only many)
     wc -l < answers
