@@ -1,9 +1,10 @@
 /* See frame.h for the format. */
-#include "frame/frame.h"
+#include "frame/ahead.h"
 
 #include "hash/sip.h"
 
 #define VERSION 1
+#define AHEAD_LEAST (UINT64_C(4) << 20) /* bytes that are worth a thread */
 #define HEAD_SUM 56
 #define FOOT_MARK 16
 #define FOOT_SUM 24
@@ -36,16 +37,20 @@ int vidi__frame_damaged(uint64_t block)
     return vidi__fail(VIDI_EFORMAT, "damaged: the checksum of block %llu is wrong", (unsigned long long)block);
 }
 
-static int add_sum(vidi__sums *self, uint64_t generation, const void *data, size_t bytes)
+static int keep_sum(vidi__sums *self, uint64_t sum)
 {
     if (self->count == self->room) {
         uint64_t room = self->room ? self->room * 2 : 16;
         VIDI__TRY(vidi__regrow(self->memory, &self->sums, self->room * 8, room * 8, _Alignof(uint64_t)));
         self->room = room;
     }
-    self->sums[self->count] = vidi__frame_sum(generation, self->count, data, bytes);
-    self->count++;
+    self->sums[self->count++] = sum;
     return VIDI_OK;
+}
+
+static int add_sum(vidi__sums *self, uint64_t generation, const void *data, size_t bytes)
+{
+    return keep_sum(self, vidi__frame_sum(generation, self->count, data, bytes));
 }
 
 static void free_sums(vidi__sums *self)
@@ -204,15 +209,11 @@ void vidi__frame_writer_free(vidi__frame_writer *writer)
 
 /* ---- reading ---- */
 
-int vidi__frame_take(vidi__frame_reader *reader, void *data, size_t bytes)
+int vidi__frame_pull(vidi_source source, void *context, void *data, size_t bytes)
 {
     unsigned char *at = data;
-    if (bytes > reader->stream_left)
-        return vidi__damaged("the stream ends too early");
-    if (reader->stream_left != UINT64_MAX)
-        reader->stream_left -= bytes;
     while (bytes) {
-        int64_t got = reader->source(reader->context, at, bytes);
+        int64_t got = source(context, at, bytes);
         if (got < 0 || (uint64_t)got > bytes)
             return vidi__fail(VIDI_EIO, "the source reported an error");
         if (got == 0)
@@ -221,6 +222,15 @@ int vidi__frame_take(vidi__frame_reader *reader, void *data, size_t bytes)
         bytes -= (size_t)got;
     }
     return VIDI_OK;
+}
+
+int vidi__frame_take(vidi__frame_reader *reader, void *data, size_t bytes)
+{
+    if (bytes > reader->stream_left)
+        return vidi__damaged("the stream ends too early");
+    if (reader->stream_left != UINT64_MAX)
+        reader->stream_left -= bytes;
+    return vidi__frame_pull(reader->source, reader->context, data, bytes);
 }
 
 /* Called when a block has been handed out completely: verifies its checksum. */
@@ -273,6 +283,33 @@ static int frame_read(vidi__reader *reader, void *data, uint64_t bytes)
     return VIDI_OK;
 }
 
+/* Takes the next block that a thread has read. Its checksum is compared in the end, like all others. */
+static int next_ahead(vidi__frame_reader *self)
+{
+    uint64_t sum;
+    self->used = 0;
+    VIDI__TRY(vidi__ahead_next(self->ahead, &self->lent, &self->fill, &sum));
+    return keep_sum(&self->blocks, sum);
+}
+
+static int ahead_read(vidi__reader *reader, void *data, uint64_t bytes)
+{
+    vidi__frame_reader *self = (vidi__frame_reader *)reader;
+    unsigned char *at = data;
+    if (bytes > reader->left)
+        return vidi__damaged("a length exceeds the data");
+    reader->left -= bytes;
+    for (uint64_t piece; bytes; bytes -= piece) {
+        if (self->used == self->fill)
+            VIDI__TRY(next_ahead(self));
+        piece = self->fill - self->used < bytes ? self->fill - self->used : bytes;
+        memcpy(at, self->lent + self->used, (size_t)piece);
+        self->used += (size_t)piece;
+        at += piece;
+    }
+    return VIDI_OK;
+}
+
 /* Reads the head. Bytes that do not begin like a frame, however few, are not damaged: they were never a set. */
 static int take_head(vidi__frame_reader *self)
 {
@@ -295,12 +332,46 @@ int vidi__frame_open(vidi__frame_reader *reader, vidi__memory *memory, vidi_sour
     reader->context = context;
     reader->stream_left = stream_bytes ? stream_bytes : UINT64_MAX;
     reader->blocks = (vidi__sums){.memory = memory};
+    reader->ahead = NULL;
     reader->fill = reader->used = VIDI__HEAD_BYTES;
     VIDI__TRY(take_head(reader));
     if (stream_bytes && !reader->head.length)
         VIDI__TRY(vidi__frame_shape(stream_bytes, &payload, &blocks));
     reader->base.left = payload;
     return VIDI_OK;
+}
+
+/* What is read takes about as much memory as its bytes, so the thread's blocks must fit beside that. */
+static int begin_ahead(vidi__frame_reader *self)
+{
+    vidi__memory *memory = self->blocks.memory;
+    uint64_t left = self->base.left;
+    VIDI__TRY(vidi__memory_check(memory, left + left / 8 + vidi__ahead_bytes()));
+    return vidi__ahead_begin(&self->ahead, memory, self->source, self->context, self->head.generation, self->block,
+                             left);
+}
+
+int vidi__frame_read_ahead(vidi__frame_reader *reader)
+{
+    vidi__quiet quiet;
+    if (reader->head.length || reader->base.left == UINT64_MAX || reader->base.left < AHEAD_LEAST)
+        return VIDI_OK;
+    vidi__quiet_begin(&quiet);
+    int code = begin_ahead(reader);
+    vidi__quiet_end(&quiet, VIDI_OK);
+    if (code < 0)
+        return VIDI_OK;
+    reader->base.read = ahead_read;
+    reader->stream_left -= reader->base.left;
+    VIDI__TRY(next_ahead(reader));
+    reader->used = VIDI__HEAD_BYTES;
+    return VIDI_OK;
+}
+
+static void end_ahead(vidi__frame_reader *self)
+{
+    vidi__ahead_end(self->ahead, self->blocks.memory);
+    self->ahead = NULL;
 }
 
 static int check_table(vidi__frame_reader *self)
@@ -323,8 +394,9 @@ int vidi__frame_close(vidi__frame_reader *reader)
     uint64_t payload = reader->base.at - VIDI__HEAD_BYTES;
     if (reader->base.left != UINT64_MAX && reader->base.left != 0)
         return vidi__damaged("there is unexpected data at the end");
-    if (reader->used)
+    if (reader->used && !reader->ahead)
         VIDI__TRY(finish_block(reader));
+    end_ahead(reader);
     VIDI__TRY(check_table(reader));
     VIDI__TRY(vidi__frame_take(reader, foot, sizeof foot));
     return vidi__frame_check_foot(foot, reader->head.generation, blocks->sums, payload, blocks->count);
@@ -332,5 +404,6 @@ int vidi__frame_close(vidi__frame_reader *reader)
 
 void vidi__frame_reader_free(vidi__frame_reader *reader)
 {
+    end_ahead(reader);
     free_sums(&reader->blocks);
 }

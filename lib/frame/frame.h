@@ -69,7 +69,9 @@ typedef struct vidi__frame_reader {
     vidi__frame_head head;
     uint64_t stream_left; /* bytes of the stream not yet read; UINT64_MAX if unknown */
     vidi__sums blocks;
-    size_t fill, used; /* bytes in block, and how many of them were handed out */
+    struct vidi__ahead *ahead; /* the thread that reads ahead (ahead.h), and the block that it lends; */
+    const unsigned char *lent; /* without it, blocks are read into the one here */
+    size_t fill, used;         /* bytes in block, and how many of them were handed out */
     unsigned char block[VIDI__BLOCK_BYTES];
 } vidi__frame_reader;
 
@@ -80,11 +82,18 @@ typedef struct vidi__frame_reader {
  */
 int vidi__frame_open(vidi__frame_reader *reader, vidi__memory *memory, vidi_source source, void *context,
                      uint64_t stream_bytes);
+/*
+ * From now on a thread reads the payload ahead and makes its checksums, if there is much of it and memory for that.
+ * Only if the source may be called from another thread. The memory of the blocks is taken from the reader's.
+ */
+int vidi__frame_read_ahead(vidi__frame_reader *reader);
 /* Checks that all of the payload was read, that its checksums are right, and that the stream ends here. */
 int vidi__frame_close(vidi__frame_reader *reader);
 void vidi__frame_reader_free(vidi__frame_reader *reader);
 
-/* Reads exactly this many bytes of the stream as they are. */
+/* Reads exactly this many bytes of the source. */
+int vidi__frame_pull(vidi_source source, void *context, void *data, size_t bytes);
+/* The same, if the stream has as many. Not while a thread reads ahead. */
 int vidi__frame_take(vidi__frame_reader *reader, void *data, size_t bytes);
 
 /* The message of VIDI_EFORMAT for bytes that do not begin as a frame does. */
