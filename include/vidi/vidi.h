@@ -124,8 +124,8 @@ VIDI_API const char *vidi_cpu(void);
  * goes through these functions. The alignment is a power of two, 64 at most. release gets the same size and
  * alignment as allocate did. allocate_zeroed may be NULL: then allocate and memset serve. All three may be called from
  * any thread that uses the set. Memory comes from elsewhere only for ICU (internationalised hosts), libpsl (key=site),
- * OpenSSL (hash=md5 and hash=sha1), the stacks of the threads that write a set's log and snapshots or copy it, the C
- * library when it lists a folder, and vidi_url_parse and vidi_url_resolve, which have no set.
+ * OpenSSL (hash=md5 and hash=sha1), the stacks of the threads that write a set's log and snapshots, read or copy it,
+ * the C library when it lists a folder, and vidi_url_parse and vidi_url_resolve, which have no set.
  */
 typedef struct vidi_allocator {
     size_t size; /* sizeof(vidi_allocator), so that later versions can add fields */

@@ -1,9 +1,9 @@
 /* See pipe.h. */
 #include "base/pipe.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
+
+#include "base/thread.h"
 
 #define BLOCKS 4
 #define BLOCK_BYTES ((size_t)32 << 10)
@@ -140,18 +140,6 @@ static int pipe_read(vidi__reader *reader, void *data, uint64_t bytes)
 
 /* ---- both ---- */
 
-/* The thread leaves signals to the program's threads, but not SIGBUS: what it reads may be mapped (store/guard.h). */
-static int start(channel *self)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    sigdelset(&all, SIGBUS);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&self->thread, NULL, run, self);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed ? vidi__fail(VIDI_ESYSTEM, "cannot start a thread: %s", strerror(failed)) : VIDI_OK;
-}
-
 static int drain_all(channel *self, vidi__pipe_drain *drain)
 {
     int code = drain(self->context, &self->reader);
@@ -173,7 +161,7 @@ static int run_threaded(channel *self, vidi__pipe_drain *drain)
         return vidi__fail(VIDI_ESYSTEM, "cannot create a lock");
     int code = VIDI_ESYSTEM;
     if (pthread_cond_init(&self->moved, NULL) == 0) {
-        code = start(self);
+        code = vidi__thread_start(&self->thread, run, self);
         if (code == VIDI_OK)
             code = drain_all(self, drain);
         pthread_cond_destroy(&self->moved);

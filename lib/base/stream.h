@@ -21,6 +21,7 @@ struct vidi__writer {
     int (*write)(vidi__writer *writer, const void *data, uint64_t bytes);
     uint64_t at;         /* position in the file */
     bool contents_alone; /* for digests: numbers that questions change are written as 0 */
+    bool measures;       /* what is written goes nowhere: it suffices that `at` grows by its length */
 };
 
 typedef struct vidi__reader vidi__reader;

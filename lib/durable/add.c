@@ -15,65 +15,85 @@ static bool is_kept(const vidi_set *set, uint8_t verdict)
     return verdict == VIDI_NEW || (verdict == VIDI_SEEN && set->now.filter->stores_every_add);
 }
 
-/* Logs what the filter has taken: one write, for which room is reserved. */
-static void log_taken(vidi_set *set, const vidi__u128 *hashes, const vidi_str *urls, size_t count, uint64_t reserved)
+/* Where adds go that the filter has taken: to the thread's lane or, if they are many, to the log. */
+typedef struct outlet {
+    vidi__lane *lane;  /* NULL: to the log, */
+    uint64_t reserved; /* where this was reserved */
+} outlet;
+
+/* Finds an outlet for as many adds as there are in the work. So no add can fail to be logged. */
+static int open_outlet(vidi_set *set, vidi__slot *slot, const vidi__work *work, outlet *to)
+{
+    const vidi_str *urls = set->durable->hash_only ? NULL : work->urls;
+    to->lane = vidi__lane_begin(set, slot, work->count, vidi__record_list_bytes(set->durable, urls, work->count));
+    if (to->lane)
+        return VIDI_OK;
+    vidi__lane_empty(set, slot);
+    return vidi__write_reserve(set, urls, work->count, &to->reserved);
+}
+
+static void close_outlet(vidi_set *set, const outlet *to, const vidi__record *taken)
 {
     uint64_t position;
-    if (count)
-        vidi__write_append(set, &(vidi__record){VIDI__OP_ADD, hashes, urls, count}, reserved, &position);
-    else
-        vidi__write_unreserve(set, reserved);
+    if (to->lane) {
+        vidi__lane_put(set, to->lane, taken);
+        (void)vidi__lane_end(to->lane);
+    } else if (taken->n) {
+        vidi__write_append(set, taken, to->reserved, &position);
+    } else {
+        vidi__write_unreserve(set, to->reserved);
+    }
 }
 
 /* Straight to a filter that needs nothing but hashes. `hashes` has room for them. */
-static int add_hashes(vidi_set *set, const vidi__work *work, vidi__u128 *hashes)
+static int add_hashes(vidi_set *set, vidi__slot *slot, const vidi__work *work, vidi__u128 *hashes)
 {
     vidi__tally tally = {0};
-    uint64_t reserved;
+    outlet to;
     size_t count = 0;
     vidi__durable_hash(set, work, hashes);
-    VIDI__TRY(vidi__write_reserve(set, NULL, work->count, &reserved));
+    VIDI__TRY(open_outlet(set, slot, work, &to));
     vidi__work hashed = {.hashes = hashes, .count = work->count, .verdicts = work->verdicts};
     int code = vidi__durable_operate(set, VIDI__OP_ADD, &hashed, &tally);
-    vidi__epoch_count(&set->now, &tally);
+    vidi__slot_count(slot, &tally);
     for (size_t i = 0; i < work->count; i++) { /* without a branch: verdicts are hard to predict */
         hashes[count] = hashes[i];
         count += is_kept(set, work->verdicts[i]);
     }
-    log_taken(set, hashes, NULL, count, reserved);
+    close_outlet(set, &to, &(vidi__record){VIDI__OP_ADD, hashes, NULL, count});
     return code;
 }
 
 /* Straight to a filter that needs more; never more than a group. */
-static int add_urls(vidi_set *set, const vidi__work *work)
+static int add_urls(vidi_set *set, vidi__slot *slot, const vidi__work *work)
 {
     vidi_str kept[VIDI__GROUP];
     vidi__tally tally = {0};
-    uint64_t reserved;
+    outlet to;
     size_t count = 0;
-    VIDI__TRY(vidi__write_reserve(set, work->urls, work->count, &reserved));
+    VIDI__TRY(open_outlet(set, slot, work, &to));
     int code = vidi__durable_operate(set, VIDI__OP_ADD, work, &tally);
-    vidi__epoch_count(&set->now, &tally);
+    vidi__slot_count(slot, &tally);
     for (size_t i = 0; i < work->count; i++)
         if (is_kept(set, work->verdicts[i]))
             kept[count++] = work->urls[i];
-    log_taken(set, NULL, kept, count, reserved);
+    close_outlet(set, &to, &(vidi__record){VIDI__OP_ADD, NULL, kept, count});
     return code;
 }
 
 /* Not inlined: its frame is large, and few URLs should not pay for it. */
-static __attribute__((noinline)) int add_many_hashes(vidi_set *set, const vidi__work *work)
+static __attribute__((noinline)) int add_many_hashes(vidi_set *set, vidi__slot *slot, const vidi__work *work)
 {
     vidi__u128 hashes[VIDI__HASHES_MAX];
-    return add_hashes(set, work, hashes);
+    return add_hashes(set, slot, work, hashes);
 }
 
-static int add_directly(vidi_set *set, const vidi__work *work)
+static int add_directly(vidi_set *set, vidi__slot *slot, const vidi__work *work)
 {
     vidi__u128 hashes[FEW_HASHES];
     if (!set->durable->hash_only)
-        return add_urls(set, work);
-    return work->count <= FEW_HASHES ? add_hashes(set, work, hashes) : add_many_hashes(set, work);
+        return add_urls(set, slot, work);
+    return work->count <= FEW_HASHES ? add_hashes(set, slot, work, hashes) : add_many_hashes(set, slot, work);
 }
 
 static vidi_str url_at(const vidi__work *work, size_t i)
@@ -141,7 +161,7 @@ static int stage_adds(vidi_set *set, const vidi__work *work, const vidi__u128 *h
     memset(verdicts + i, VIDI_UNTRIED, n - i);
     pending->lost_each = lost_each(set);
     tally.lost = (double)tally.fresh * pending->lost_each;
-    vidi__epoch_count(&set->now, &tally);
+    vidi__slot_count(vidi__gate_mine(&set->gate), &tally);
     return code;
 }
 
@@ -241,7 +261,7 @@ static int check_length(const vidi_set *set, const vidi_str *urls, size_t n)
 }
 
 /* What cannot be logged is refused before it is staged: it could never be committed, and nothing after it could. */
-static int add_locked(vidi_set *set, const vidi__work *work, vidi__pending *pending)
+static int add_locked(vidi_set *set, vidi__slot *slot, const vidi__work *work, vidi__pending *pending)
 {
     VIDI__TRY(vidi__durable_state(set));
     if (VIDI__UNLIKELY(set->durable->full && !set->frozen))
@@ -250,32 +270,35 @@ static int add_locked(vidi_set *set, const vidi__work *work, vidi__pending *pend
     VIDI__TRY(check_length(set, work->urls, work->count));
     if (vidi__set_uses_staging(set))
         return add_to_staging(set, work, pending);
-    return add_directly(set, work);
+    return add_directly(set, slot, work);
 }
 
-/* The filter and the log take one hash, without anything that batches need. */
-static int add_one_locked(vidi_set *set, vidi_str url)
+/* Filter and lane take one hash, without anything that batches need. *due: it may be time for a snapshot. */
+static int add_one_locked(vidi_set *set, vidi__slot *slot, vidi_str url, bool *due)
 {
     const vidi__durable *durable = set->durable;
-    vidi__epoch *now = &set->now;
-    const vidi__kind *kind = now->filter->kind;
-    if (!set->alone || durable->broken || vidi__set_uses_staging(set) || !durable->hash_only || !kind->add_hash ||
-        !vidi__log_is_ready(durable->log->log))
+    vidi__filter *filter = set->now.filter;
+    if (durable->broken || vidi__set_uses_staging(set) || !durable->hash_only || !filter->kind->add_hash)
         return VIDI_UNTRIED;
-    vidi__u128 hash = vidi__hash(now->hash, vidi__epoch_key(now), url);
-    vidi__added added = kind->add_hash(now->filter, hash);
-    vidi__epoch_count_one(now, added, true);
+    vidi__u128 hash = vidi__epoch_fetch(&set->now, url, true);
+    vidi__lane *lane = vidi__lane_begin(set, slot, 1, sizeof hash);
+    if (VIDI__UNLIKELY(!lane))
+        return VIDI_UNTRIED;
+    vidi__added added = filter->kind->add_hash(filter, hash);
+    vidi__slot_count_one(slot, added);
     if (added.code >= 0 && is_kept(set, (uint8_t)added.code))
-        vidi__record_append_one(set, hash);
+        vidi__lane_put(set, lane, &(vidi__record){.hashes = &hash, .n = 1});
+    *due = vidi__lane_end(lane);
     return added.code;
 }
 
 int vidi__durable_add_one(vidi_set *set, vidi_str url)
 {
-    vidi__lock_to_add(set);
-    int code = add_one_locked(set, url);
-    vidi__unlock(set);
-    if (VIDI__LIKELY(code != VIDI_UNTRIED))
+    bool due = false;
+    vidi__slot *slot = vidi__lock_to_add(set);
+    int code = add_one_locked(set, slot, url, &due);
+    vidi__unlock_slot(set, slot, 1);
+    if (VIDI__UNLIKELY(due))
         vidi__snapshot_if_due(set);
     return code;
 }
@@ -373,13 +396,13 @@ static int settle(vidi_set *set, vidi__pending *pending, const vidi__work *work)
 static int add_group(vidi_set *set, const vidi__work *rest, size_t *size)
 {
     vidi__pending pending = {0};
-    vidi__lock_to_add(set);
+    vidi__slot *slot = vidi__lock_to_add(set);
     *size = vidi__work_group(&set->now, rest);
     vidi__work group = vidi__work_part(rest, 0, *size);
     int code = vidi__work_check(&set->now, rest);
     if (code == VIDI_OK)
-        code = add_locked(set, &group, &pending);
-    vidi__unlock(set);
+        code = add_locked(set, slot, &group, &pending);
+    vidi__unlock_slot(set, slot, *size);
     int settled = settle(set, &pending, &group);
     return code < 0 ? code : settled;
 }

@@ -82,9 +82,18 @@ static int commit(vidi_set *set, bool all, uint64_t mark)
     code = vidi__durable_state(set);
     if (code == VIDI_OK)
         code = vidi__durable_log_operations(set, mark, &pending.position);
+    vidi__open_log *old = code == VIDI_OK && durable->policy == VIDI__SYNC_ALWAYS ? durable->old_log : NULL;
+    if (old)
+        atomic_fetch_add_explicit(&old->waiting, 1, memory_order_relaxed);
     vidi__commit_logged(set, code, &pending);
     vidi__unlock(set);
-    return vidi__commit_wait(set, code, &pending);
+    int older = VIDI_OK;
+    if (old) {
+        older = vidi__log_wait(old->log, vidi__log_end(old->log));
+        atomic_fetch_sub_explicit(&old->waiting, 1, memory_order_release);
+    }
+    code = vidi__commit_wait(set, code, &pending);
+    return code < 0 ? code : older;
 }
 
 int vidi_commit(vidi_set *set)
@@ -120,6 +129,7 @@ int vidi_sync(vidi_set *set)
         return VIDI_OK;
     vidi__lock_shared(set);
     int code = vidi__durable_state(set);
+    vidi__lanes_empty(set);
     vidi__open_log *old = pin(set->durable->old_log), *log = pin(set->durable->log);
     vidi__unlock(set);
     int older = sync_log(old);

@@ -44,6 +44,11 @@ static void begin_index(vidi_set *set, vidi__open_log *log, const vidi__log_id *
         vidi__index_synced(log->index, bytes);
 }
 
+static void empty_lanes(void *set)
+{
+    vidi__lanes_empty(set);
+}
+
 /* Opens a log that ends after `bytes`; 0: makes a new one. */
 static int open_log(vidi_set *set, const vidi__log_id *id, uint64_t bytes, vidi__open_log **log)
 {
@@ -60,6 +65,7 @@ static int open_log(vidi_set *set, const vidi__log_id *id, uint64_t bytes, vidi_
         return code;
     }
     vidi__log_report_to((*log)->log, &set->durable->manifest);
+    vidi__log_gather_by((*log)->log, empty_lanes, set);
     begin_index(set, *log, id, bytes);
     return VIDI_OK;
 }
@@ -147,6 +153,7 @@ static void end(vidi_set *set)
     vidi__quiet quiet;
     vidi__quiet_begin(&quiet);
     vidi__snapshot_join(set);
+    vidi__lanes_empty(set);
     if (durable->log && durable->snapshot && !durable->broken)
         vidi__write_tally(set); /* not without a snapshot: such a folder must stay without records */
     (void)vidi__durable_end_log(set, durable->old_log);
@@ -158,6 +165,7 @@ static void end(vidi_set *set)
     vidi__quiet_end(&quiet, VIDI_OK);
     vidi_close(set->previous_set);
     vidi__staging_free(&durable->staging);
+    vidi__lanes_free(set);
     vidi__index_close(set);
     pthread_mutex_destroy(&durable->staging_lock);
     pthread_mutex_destroy(&durable->turn);
@@ -201,7 +209,7 @@ static int catch_up(vidi_set *set)
 {
     if (set->mapped || !set->durable->staging.logged)
         return VIDI_OK;
-    return set->alone ? vidi__durable_apply(set, UINT64_MAX) : VIDI_EBUSY;
+    return vidi__set_is_alone(set) ? vidi__durable_apply(set, UINT64_MAX) : VIDI_EBUSY;
 }
 
 static int changed(vidi_set *set, vidi__change change)
@@ -234,6 +242,7 @@ static const vidi__persistence persistence = {
     .remove = vidi__durable_remove,
     .lookup = vidi__durable_lookup,
     .mark = vidi__durable_mark,
+    .to_log = vidi__lanes_empty,
     .catch_up = catch_up,
     .iterate = vidi__durable_iterate,
     .merge_into = vidi__durable_merge_into,

@@ -3,7 +3,7 @@
  * the filter yet, and the log what was committed since the last snapshot.
  *
  *     add ──> staging area ──commit──> log ──> filter ──> snapshot
- *      └───────── autocommit: filter and log at once ────────┘
+ *      └──── autocommit: filter, and by lanes to the log ────┘
  *
  * Adds go through the staging area (`uses_staging`) in three cases: the caller commits, a commit waits for the disk, or
  * a snapshot is being written. During a snapshot the filter is `frozen`, and operations that are committed meanwhile
@@ -11,7 +11,7 @@
  * not committed.
  *
  * Locks, in the order in which they are taken: `turn` (held by whoever writes a snapshot, one at a time), the set's
- * lock, `staging_lock`. Changing the filter, the log or `uses_staging` takes the set's lock exclusively. Adds and
+ * lock, `staging_lock` or those of lanes, the log's. Changing the filter, the log or `uses_staging` takes the set's lock exclusively. Adds and
  * lookups hold it shared, and staging_lock while they use the staging area.
  *
  * lib/set reaches all of this through vidi__persistence, the table of functions in durable.c.
@@ -43,6 +43,7 @@ typedef struct vidi__open_log {
     vidi__bundle bundle;
     struct vidi__index_builder *index; /* NULL: none */
     bool completes_index;              /* when it is closed; otherwise it stops at once */
+    _Atomic bool untallied;            /* there are records from lanes after the last tally */
     _Atomic uint32_t waiting;
 } vidi__open_log;
 
@@ -72,22 +73,24 @@ typedef struct vidi__durable {
     vidi__manifest manifest; /* which files must be there, and how much of the logs is on disk */
     pthread_mutex_t staging_lock;
     vidi__staging staging;
-    vidi__price price;          /* guarded by staging_lock */
-    pthread_mutex_t turn;       /* set->turn */
-    uint64_t snapshot;          /* number of the snapshot in force */
-    uint64_t renamed;           /* number of a snapshot that was renamed and may be in force all the same */
-    uint64_t snapshot_bytes;    /* its size */
-    uint64_t snapshots;         /* how many this handle has taken */
-    _Atomic uint64_t log_bytes; /* of all logs since the snapshot in force */
-    _Atomic uint64_t due_at;    /* the log_bytes at which the next snapshot is due */
-    _Atomic uint64_t tallied;   /* vidi__record_answers at the last record */
-    unsigned room_steps;        /* how much more than usual the filter leaves while logs are replayed */
-    bool full;                  /* the memory limit has kept the filter from taking what is committed */
-    int broken;                 /* the error after which nothing can be committed, until a snapshot succeeds */
-    char why[VIDI__MESSAGE];    /* its message */
-    vidi__bundle replayed;      /* how the numbers go on in the log that was replayed last */
-    vidi__note *frozen_note;    /* while the filter is frozen: the note that belongs to it */
-    _Atomic int background;     /* state of the thread that writes snapshots: NONE, RUNNING or OVER */
+    vidi__price price;                /* guarded by staging_lock */
+    struct vidi__lane *_Atomic lanes; /* all that there are; they are freed with this */
+    pthread_mutex_t turn;             /* set->turn */
+    uint64_t snapshot;                /* number of the snapshot in force */
+    uint64_t renamed;                 /* number of a snapshot that was renamed and may be in force all the same */
+    uint64_t snapshot_bytes;          /* its size */
+    uint64_t snapshots;               /* how many this handle has taken */
+    _Alignas(VIDI__CACHE_LINE) _Atomic uint64_t log_bytes; /* of all logs since the snapshot in force */
+    _Atomic uint64_t due_at;                               /* the log_bytes at which the next snapshot is due */
+    _Atomic uint64_t tallied;                              /* vidi__record_answers at the last record */
+    _Alignas(
+        VIDI__CACHE_LINE) unsigned room_steps; /* how much more than usual the filter leaves while logs are replayed */
+    bool full;                                 /* the memory limit has kept the filter from taking what is committed */
+    int broken;              /* the error after which nothing can be committed, until a snapshot succeeds */
+    char why[VIDI__MESSAGE]; /* its message */
+    vidi__bundle replayed;   /* how the numbers go on in the log that was replayed last */
+    vidi__note *frozen_note; /* while the filter is frozen: the note that belongs to it */
+    _Atomic int background;  /* state of the thread that writes snapshots: NONE, RUNNING or OVER */
     pthread_t thread;
     struct vidi__segment **segments; /* of a mapped set: what the logs' indexes hold; log_index.h */
     size_t segment_count;
@@ -207,8 +210,12 @@ typedef struct vidi__record {
 
 /* Appends one record with at most VIDI__RECORD_MOST operations, hashes or URLs, whichever the set logs. */
 int vidi__record_append(vidi_set *set, vidi__record_form form, const vidi__record *record, uint64_t *position);
-/* Appends one add of a hash. The caller has the set alone, and the log is ready. */
-void vidi__record_append_one(vidi_set *set, vidi__u128 hash);
+/* The bytes of the operations in a record, and those bytes themselves; returns how many they are. */
+uint64_t vidi__record_list_bytes(const vidi__durable *durable, const vidi_str *urls, uint64_t n);
+uint64_t vidi__record_store_list(const vidi__durable *durable, void *to, const vidi__record *record);
+/* Appends a list of adds, for which VIDI__LANE_BYTES were reserved, and, if there are any such, a tally of all. */
+void vidi__record_append_list(vidi_set *set, vidi__open_log *log, vidi_str list);
+void vidi__record_append_tally(vidi_set *set, vidi__open_log *log);
 /* Stores the counters in a record, and remembers that they are in the log. */
 void vidi__record_store_tally(vidi_set *set, void *to);
 /* The number of answers so far, as the counters in a record tell it. */
@@ -223,6 +230,28 @@ void vidi__write_unreserve(vidi_set *set, uint64_t reserved);
 void vidi__write_append(vidi_set *set, const vidi__record *record, uint64_t reserved, uint64_t *position);
 /* Appends a record of the counters alone, if they have changed since the last record. */
 void vidi__write_tally(vidi_set *set);
+
+/* ---- adds on their way to the log (lanes.c) ---- */
+
+/* The most that a lane holds. */
+#define VIDI__LANE_BYTES 2048
+
+typedef struct vidi__lane vidi__lane;
+
+/*
+ * The lane of this thread, locked, with room for so many adds of so many bytes, which the caller puts there after the
+ * filter has taken them. NULL if they are too many, or the log has no room for them now: then the caller takes them to
+ * the log itself.
+ */
+vidi__lane *vidi__lane_begin(vidi_set *set, vidi__slot *slot, uint64_t count, uint64_t bytes);
+void vidi__lane_put(vidi_set *set, vidi__lane *lane, const vidi__record *record);
+/* Unlocks the lane. Returns true once for each record that the lane brings together. */
+bool vidi__lane_end(vidi__lane *lane);
+
+/* Takes what is in the lane of this thread, or in those of all threads, to the log. Neither waits nor fails. */
+void vidi__lane_empty(vidi_set *set, vidi__slot *slot);
+void vidi__lanes_empty(vidi_set *set);
+void vidi__lanes_free(vidi_set *set);
 
 /* ---- reading them back (replay.c) ---- */
 

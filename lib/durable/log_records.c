@@ -3,7 +3,7 @@
  * nothing else, otherwise canonical URLs. It holds few, so that damage costs few.
  *
  * What one commit, or one batch of adds, brings to the log is a write: one or more records, of which the last has the
- * epoch's counters at that moment, so that statistics survive a crash too.
+ * epoch's counters at that moment, so that statistics survive a crash too. Few adds get there by lanes (lanes.c).
  */
 #include "durable/durable.h"
 
@@ -13,29 +13,28 @@
 
 /* ---- counters ---- */
 
-static uint64_t read_counter(const _Atomic uint64_t *counter)
+static uint64_t answers_of(const vidi__counts *counts)
 {
-    return atomic_load_explicit(counter, memory_order_relaxed);
+    return counts->fresh + counts->seen + counts->invalid + counts->asked + counts->removed;
 }
 
 uint64_t vidi__record_answers(const vidi_set *set)
 {
-    const vidi__epoch *now = &set->now;
-    return read_counter(&now->answered_new) + read_counter(&now->answered_seen) + read_counter(&now->answered_invalid) +
-           read_counter(&now->asked) + read_counter(&now->removed);
+    const vidi__counts counts = vidi__counts_of(set, &set->now);
+    return answers_of(&counts);
 }
 
 void vidi__record_store_tally(vidi_set *set, void *to)
 {
-    const vidi__epoch *now = &set->now;
+    const vidi__counts counts = vidi__counts_of(set, &set->now);
     unsigned char *at = to;
-    vidi__store64(at, read_counter(&now->answered_new));
-    vidi__store64(at + 8, read_counter(&now->answered_seen));
-    vidi__store64(at + 16, read_counter(&now->answered_invalid));
-    vidi__store64(at + 24, read_counter(&now->asked));
-    vidi__store64(at + 32, read_counter(&now->removed));
-    vidi__store64(at + 40, read_counter(&now->lost_bits));
-    atomic_store_explicit(&set->durable->tallied, vidi__record_answers(set), memory_order_relaxed);
+    vidi__store64(at, counts.fresh);
+    vidi__store64(at + 8, counts.seen);
+    vidi__store64(at + 16, counts.invalid);
+    vidi__store64(at + 24, counts.asked);
+    vidi__store64(at + 32, counts.removed);
+    memcpy(at + 40, &counts.lost, sizeof counts.lost);
+    atomic_store_explicit(&set->durable->tallied, answers_of(&counts), memory_order_relaxed);
 }
 
 /* ---- one record ---- */
@@ -47,7 +46,7 @@ _Static_assert(VIDI__RECORD_MOST == VIDI__LOG_ENTRIES_MOST, "a record that is sh
 _Static_assert((int)BEGIN_MOST >= (int)VIDI__RECORD_NUMBERS, "there is room for both");
 
 /* Bytes of the operations in a record. */
-static uint64_t list_bytes(const vidi__durable *durable, const vidi_str *urls, uint64_t n)
+uint64_t vidi__record_list_bytes(const vidi__durable *durable, const vidi_str *urls, uint64_t n)
 {
     uint64_t bytes = 0;
     if (durable->hash_only)
@@ -81,8 +80,9 @@ static void store_begin(vidi_set *set, vidi__record_form form, unsigned char *at
     }
 }
 
-static void store_urls(unsigned char *at, const vidi__record *record)
+static uint64_t store_urls(unsigned char *to, const vidi__record *record)
 {
+    unsigned char *at = to;
     for (uint64_t i = 0; i < record->n; i++) {
         vidi_str url = record->urls[i];
         vidi__store64(at, url.len);
@@ -90,14 +90,21 @@ static void store_urls(unsigned char *at, const vidi__record *record)
             memcpy(at + 8, url.ptr, url.len);
         at += 8 + url.len;
     }
+    return (uint64_t)(at - to);
 }
 
-static void store_hashes(unsigned char *at, const vidi__record *record)
+static uint64_t store_hashes(unsigned char *to, const vidi__record *record)
 {
     if (record->n == 1)
-        memcpy(at, record->hashes, sizeof *record->hashes);
+        memcpy(to, record->hashes, sizeof *record->hashes);
     else if (record->n)
-        memcpy(at, record->hashes, (size_t)(record->n * sizeof *record->hashes));
+        memcpy(to, record->hashes, (size_t)(record->n * sizeof *record->hashes));
+    return record->n * sizeof *record->hashes;
+}
+
+uint64_t vidi__record_store_list(const vidi__durable *durable, void *to, const vidi__record *record)
+{
+    return durable->hash_only ? store_hashes(to, record) : store_urls(to, record);
 }
 
 /* What the operations of a record are, and whether they are hashes. */
@@ -122,51 +129,68 @@ static void append(vidi_set *set, vidi__record_form form, const vidi__record *re
         .type = sort_of(durable, record) + form,
         .count = (uint32_t)record->n,
         .begin = begin_bytes(form),
-        .bytes = list_bytes(durable, record->urls, record->n),
+        .bytes = vidi__record_list_bytes(durable, record->urls, record->n),
         .shares = form == VIDI__RECORD_WITH_TALLY, /* operations of a bundle must not get into another one */
     };
     vidi__log_enter(log, &entries, reserved, &place);
     if (VIDI__LIKELY(place.begin)) {
         store_begin(set, form, place.begin);
-        if (durable->hash_only)
-            store_hashes(place.entries, record);
-        else
-            store_urls(place.entries, record);
+        (void)vidi__record_store_list(durable, place.entries, record);
     }
     vidi__log_leave(log, &place);
-    vidi__counter_add(&durable->log_bytes, place.grown, set->alone);
+    atomic_fetch_add_explicit(&durable->log_bytes, place.grown, memory_order_relaxed);
     *position = place.position;
 }
 
 /* Reserves room for one record with this many bytes of payload. */
 static int reserve_one(vidi_set *set, uint64_t bytes, uint64_t *reserved)
 {
-    vidi__log *log = set->durable->log->log;
-    bool stands = set->alone && bytes <= VIDI__LOG_STANDING_PAYLOAD && vidi__log_is_ready(log);
-    *reserved = stands ? VIDI__LOG_STANDS : bytes;
-    return stands ? VIDI_OK : vidi__log_reserve(log, bytes);
+    *reserved = bytes;
+    return vidi__log_reserve(set->durable->log->log, bytes);
 }
 
 int vidi__record_append(vidi_set *set, vidi__record_form form, const vidi__record *record, uint64_t *position)
 {
     uint64_t reserved;
-    VIDI__TRY(reserve_one(set, BEGIN_MOST + list_bytes(set->durable, record->urls, record->n), &reserved));
+    VIDI__TRY(reserve_one(set, BEGIN_MOST + vidi__record_list_bytes(set->durable, record->urls, record->n), &reserved));
     append(set, form, record, reserved, position);
     return VIDI_OK;
 }
 
-void vidi__record_append_one(vidi_set *set, vidi__u128 hash)
+/* ---- what lanes bring ---- */
+
+static void append_whole(vidi_set *set, vidi__open_log *log, vidi__record_form form, vidi_str payload,
+                         uint64_t reserved)
 {
     uint64_t position;
-    vidi__record record = {.kind = VIDI__OP_ADD, .hashes = &hash, .n = 1};
-    append(set, VIDI__RECORD_WITH_TALLY, &record, VIDI__LOG_STANDS, &position);
+    uint32_t sort = sort_of(set->durable, &(vidi__record){.kind = VIDI__OP_ADD});
+    vidi__log_append(log->log, sort + form, &payload, 1, reserved, &position);
+    atomic_fetch_add_explicit(&set->durable->log_bytes, whole_bytes(payload.len), memory_order_relaxed);
+    atomic_store_explicit(&log->untallied, form == VIDI__RECORD_WITHOUT_TALLY, memory_order_relaxed);
+}
+
+void vidi__record_append_list(vidi_set *set, vidi__open_log *log, vidi_str list)
+{
+    append_whole(set, log, VIDI__RECORD_WITHOUT_TALLY, list, VIDI__LANE_BYTES);
+}
+
+/* If there is no room for it, the next tally will count the same and more. */
+void vidi__record_append_tally(vidi_set *set, vidi__open_log *log)
+{
+    char tally[VIDI__RECORD_TALLY];
+    if (!atomic_exchange_explicit(&log->untallied, false, memory_order_relaxed) ||
+        !vidi__log_reserve_now(log->log, sizeof tally))
+        return;
+    vidi__record_store_tally(set, tally);
+    append_whole(set, log, VIDI__RECORD_WITH_TALLY, (vidi_str){tally, sizeof tally}, sizeof tally);
 }
 
 /* ---- a write ---- */
 
 int vidi__write_reserve(vidi_set *set, const vidi_str *urls, uint64_t n, uint64_t *reserved)
 {
-    uint64_t list = list_bytes(set->durable, urls, n), records = (n + VIDI__RECORD_MOST - 1) / VIDI__RECORD_MOST;
+    uint64_t list = vidi__record_list_bytes(set->durable, urls, n),
+             records = (n + VIDI__RECORD_MOST - 1) / VIDI__RECORD_MOST;
     if (records <= 1)
         return reserve_one(set, BEGIN_MOST + list, reserved);
     /* Rounded up: padding, and the reservation of a single record, are a part of it. */
@@ -176,8 +200,7 @@ int vidi__write_reserve(vidi_set *set, const vidi_str *urls, uint64_t n, uint64_
 
 void vidi__write_unreserve(vidi_set *set, uint64_t reserved)
 {
-    if (reserved != VIDI__LOG_STANDS)
-        vidi__log_unreserve(set->durable->log->log, reserved);
+    vidi__log_unreserve(set->durable->log->log, reserved);
 }
 
 /* The part of a record from `from` on, at most a record long. */
@@ -197,7 +220,7 @@ static void append_parts(vidi_set *set, const vidi__record *all, uint64_t reserv
     for (uint64_t done = 0; done < all->n; done += VIDI__RECORD_MOST) {
         vidi__record part = part_of(all, done);
         bool last = done + part.n == all->n;
-        uint64_t bytes = list_bytes(set->durable, part.urls, part.n) + (last ? VIDI__RECORD_TALLY : 0);
+        uint64_t bytes = vidi__record_list_bytes(set->durable, part.urls, part.n) + (last ? VIDI__RECORD_TALLY : 0);
         append(set, last ? VIDI__RECORD_WITH_TALLY : VIDI__RECORD_WITHOUT_TALLY, &part, bytes, position);
         left -= whole_bytes(bytes);
     }

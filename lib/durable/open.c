@@ -48,7 +48,7 @@ int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream
         return vidi__fail(VIDI_EARGUMENT, "set or source is NULL");
     *set = NULL;
     VIDI__TRY(take_new(&mine, access));
-    VIDI__TRY(vidi__set_read(set, source, context, stream_bytes, &mine));
+    VIDI__TRY(vidi__set_read(set, source, context, stream_bytes, &mine, false));
     vidi__note_free(&(*set)->memory, (*set)->note); /* if it was a snapshot: the note belongs to its folder */
     (*set)->note = NULL;
     return settle_in(set, path, &mine);

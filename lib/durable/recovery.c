@@ -66,9 +66,9 @@ static int load(vidi_set **set, const vidi__folder *folder, uint64_t number, con
     file_source source;
     VIDI__TRY(open_snapshot(folder, number, &source));
     *bytes = source.left;
-    int code = vidi__set_read(set, read_file, &source, source.left, access);
+    int code = vidi__set_read(set, read_file, &source, source.left, access, true);
     (void)vidi__system_now->close(source.file.handle); /* not vidi__file_close, whose message would hide the cause */
-    if (source.error < 0)
+    if (source.error < 0 && code == VIDI_EIO)          /* after any other error, what was read ahead does not matter */
         return vidi__fail(source.error, "%s", source.why);
     return code < 0 ? vidi__fail_in(source.file.name, code) : code;
 }

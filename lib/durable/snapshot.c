@@ -115,6 +115,7 @@ static vidi__open_log *thaw(vidi_set *set)
     vidi__open_log *old = durable->old_log;
     durable->old_log = NULL;
     set->frozen = false;
+    vidi__set_ready(set);
     if (durable->frozen_note != set->note)
         vidi__note_free(&set->memory, durable->frozen_note);
     durable->frozen_note = NULL;

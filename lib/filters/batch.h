@@ -18,7 +18,7 @@
 #ifndef VIDI_FILTERS_BATCH_H
 #define VIDI_FILTERS_BATCH_H
 
-#include "base/latch.h"
+#include "base/mutex.h"
 #include "filters/filter.h"
 
 #define VIDI__PARTITION_BITS 6

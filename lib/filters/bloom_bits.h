@@ -15,16 +15,12 @@ static inline void vidi__bloom_bits_fetch(const vidi__bitmap *bits, const vidi__
     }
 }
 
-/*
- * Sets k places; true if all of them were set before. With `shared`, other threads may set and test at the same time.
- */
-static inline bool vidi__bloom_bits_set(vidi__bitmap *bits, const uint64_t *places, unsigned k, bool shared)
+/* Sets k places; true if all of them were set before. For one thread at a time, without lookups. */
+static inline bool vidi__bloom_bits_set(vidi__bitmap *bits, const uint64_t *places, unsigned k)
 {
     uint64_t fresh = 0;
     for (unsigned i = 0; i < k; i++)
-        fresh += shared ? vidi__bitmap_set_shared(bits, places[i]) : vidi__bitmap_set(bits, places[i]);
-    if (shared && fresh)
-        vidi__bitmap_add_ones(bits, fresh);
+        fresh += vidi__bitmap_set(bits, places[i]);
     return !fresh;
 }
 

@@ -11,23 +11,22 @@
  *                  and 2 of the multi-layer paper literally say. A URL made of known segments in any order is then
  *                  certainly "seen", so this mode is here to be measured, not to be used.
  *
- * Threads: adds run in parallel if the item's hash is available (mode=derived, of=url). A lock chosen by that hash
- * serialises two adds of one URL, so exactly one of them finds a bit unset. Adds of different URLs share nothing but
- * atomic words. Small filters, lazy ones, and filters inside others, which never add in parallel, do without locks.
+ * Threads: adds run in parallel if the item's hash is available (mode=derived, of=url). An add first looks, since most
+ * adds of a crawl are repeats, and only if a bit is missing takes a lock chosen by that hash. The lock serialises two
+ * adds of one URL, so exactly one of them finds a bit unset. Adds of different URLs share nothing but atomic words. The
+ * locks are made when a second thread comes. Lazy filters, and filters inside others, never add in parallel.
  *
  * Batches (mode=derived, of=url) go in waves: while the bits of one wave are set, the memory fetches those of the next.
  *
  * Promises: no false negatives. Given the bits, fp_now = fill^k is exact, because the k positions are independent and
  * may coincide. With of=segments it is an estimate: the probability for a URL with one unknown segment.
  */
-#include "base/latch.h"
+#include "base/mutex.h"
 #include "filters/bloom.h"
 #include "filters/bloom_bits.h"
 #include "filters/pieces.h"
 
-#define LOCKS 64
-/* Filters with fewer bytes are too small for several threads to gain anything, and for 4 KiB of locks. */
-#define LOCKS_FROM (64 << 10)
+#define STRIPES 256
 
 /* Places of a wave: about as many lines as the memory can deliver while the wave before is worked on. */
 #define WAVE_PLACES 256
@@ -38,9 +37,10 @@ _Static_assert(WAVE_PLACES >= VIDI__K_MAX, "a wave holds at least one URL");
 /* Places that a lookup of one hash tests before it branches: a branch after each would go either way. */
 #define TOGETHER 4
 
-typedef struct lock_line {
-    _Alignas(VIDI__CACHE_LINE) vidi__mutex mutex;
-} lock_line;
+typedef struct stripe {
+    _Alignas(VIDI__CACHE_LINE) vidi__mutex lock;
+    _Atomic uint64_t ones; /* bits set under this lock that are not in bits.ones yet */
+} stripe;
 
 typedef struct classic {
     vidi__filter base;
@@ -49,16 +49,45 @@ typedef struct classic {
     vidi__placing placing;
     vidi__bitmap bits;
     bool of_segments;
-    lock_line *locks; /* NULL: adds do not run in parallel */
+    stripe *stripes; /* NULL: only one thread has used it so far */
 } classic;
 
 static void classic_destroy(vidi__filter *filter)
 {
     classic *self = (classic *)filter;
-    vidi__release(filter->memory, self->locks, LOCKS * sizeof *self->locks, VIDI__CACHE_LINE);
+    vidi__release(filter->memory, self->stripes, STRIPES * sizeof *self->stripes, VIDI__CACHE_LINE);
     vidi__positions_drop(filter->memory, self->positions);
     vidi__bitmap_free(&self->bits, filter->memory);
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
+}
+
+/* A lazy array is touched by one thread at a time. */
+static int classic_share(vidi__filter *filter, vidi__gate *gate)
+{
+    (void)gate;
+    classic *self = (classic *)filter;
+    if (vidi__bitmap_is_lazy(&self->bits))
+        return VIDI_ECANNOT;
+    return self->stripes
+               ? VIDI_OK
+               : vidi__alloc_zeroed(filter->memory, &self->stripes, STRIPES * sizeof *self->stripes, VIDI__CACHE_LINE);
+}
+
+/* Set bits that stripes have kept to themselves. */
+static uint64_t kept_ones(const classic *self)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; self->stripes && i < STRIPES; i++)
+        sum += atomic_load_explicit(&self->stripes[i].ones, memory_order_relaxed);
+    return sum;
+}
+
+/* Brings bits.ones up to date; no add is running. */
+static void gather_ones(const classic *self)
+{
+    vidi__bitmap_add_ones((vidi__bitmap *)&self->bits, kept_ones(self));
+    for (unsigned i = 0; self->stripes && i < STRIPES; i++)
+        atomic_store_explicit(&self->stripes[i].ones, 0, memory_order_relaxed);
 }
 
 static int configure(classic *self, const vidi__config *config)
@@ -92,10 +121,6 @@ static int classic_create(vidi__filter **filter, const vidi__config *config)
     VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_classic, config));
     *filter = &self->base;
     VIDI__TRY(configure(self, config));
-    bool alone = vidi__bitmap_bytes(self->shape.m) < LOCKS_FROM || config->touch_later;
-    atomic_store(&self->base.needs_alone, alone);
-    if (self->base.can & VIDI_IS_CONCURRENT && !alone)
-        VIDI__TRY(vidi__alloc_zeroed(config->memory, &self->locks, LOCKS * sizeof *self->locks, VIDI__CACHE_LINE));
     return vidi__bitmap_init(&self->bits, config->memory, self->shape.m, config->reader, config->touch_later);
 }
 
@@ -113,18 +138,52 @@ static bool bits_are_set(const classic *self, const vidi__part *part)
     return vidi__bloom_bits_test(&self->bits, &self->placing, values, self->shape.k);
 }
 
+static bool places_are_set(const classic *self, const uint64_t *places, unsigned count)
+{
+    bool all = true;
+    if (VIDI__UNLIKELY(vidi__bitmap_is_lazy(&self->bits))) {
+        for (unsigned i = 0; i < count; i++)
+            all &= vidi__bitmap_look(&self->bits, places[i]);
+        return all;
+    }
+    for (unsigned i = 0; i < count; i++)
+        all &= vidi__bitmap_test(&self->bits, places[i]);
+    return all;
+}
+
+/*
+ * bits.ones, from which adds know their losses, may lag behind by this fraction for each stripe: by a two-thousandth at
+ * most. So threads seldom write to it.
+ */
+#define LAG 19
+
+static bool set_places_shared(classic *self, vidi__u128 hash, const uint64_t *places)
+{
+    stripe *stripe = &self->stripes[hash.hi % STRIPES];
+    if (places_are_set(self, places, self->shape.k))
+        return true;
+    uint64_t fresh = 0;
+    vidi__mutex_lock(&stripe->lock);
+    for (unsigned i = 0; i < self->shape.k; i++)
+        fresh += vidi__bitmap_set_shared(&self->bits, places[i]);
+    uint64_t ones = atomic_load_explicit(&stripe->ones, memory_order_relaxed) + fresh;
+    if (ones > __atomic_load_n(&self->bits.ones, __ATOMIC_RELAXED) >> LAG) {
+        vidi__bitmap_add_ones(&self->bits, ones);
+        ones = 0;
+    }
+    atomic_store_explicit(&stripe->ones, ones, memory_order_relaxed);
+    vidi__mutex_unlock(&stripe->lock);
+    return !fresh;
+}
+
 /* Sets the places of a URL with this hash; true if all were set. Meanwhile no other thread sets those of this URL. */
 static bool set_places(classic *self, vidi__u128 hash, const uint64_t *places)
 {
     if (VIDI__UNLIKELY(vidi__bitmap_is_lazy(&self->bits)))
         return vidi__bloom_bits_put(&self->bits, places, self->shape.k);
-    if (!self->locks || vidi__filter_is_alone(&self->base))
-        return vidi__bloom_bits_set(&self->bits, places, self->shape.k, false);
-    vidi__mutex *mutex = &self->locks[hash.hi % LOCKS].mutex;
-    vidi__mutex_lock(mutex);
-    bool all = vidi__bloom_bits_set(&self->bits, places, self->shape.k, true);
-    vidi__mutex_unlock(mutex);
-    return all;
+    if (vidi__filter_is_alone(&self->base) || !self->stripes)
+        return vidi__bloom_bits_set(&self->bits, places, self->shape.k);
+    return set_places_shared(self, hash, places);
 }
 
 static int touch_places(classic *self, const uint64_t *places)
@@ -180,10 +239,15 @@ static int classic_has(const vidi__filter *filter, const vidi__item *item)
     return VIDI_SEEN;
 }
 
+static double fill_of(const classic *self)
+{
+    return vidi__bitmap_fill(&self->bits) + (double)kept_ones(self) / (double)self->bits.m;
+}
+
 static double classic_fp_now(const vidi__filter *filter)
 {
     const classic *self = (const classic *)filter;
-    return vidi__power(vidi__bitmap_fill(&self->bits), self->shape.k);
+    return vidi__power(fill_of(self), self->shape.k);
 }
 
 /* ---- one hash ---- */
@@ -306,19 +370,6 @@ static int classic_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, si
     return code;
 }
 
-static bool places_are_set(const classic *self, const uint64_t *places, unsigned count)
-{
-    bool all = true;
-    if (VIDI__UNLIKELY(vidi__bitmap_is_lazy(&self->bits))) {
-        for (unsigned i = 0; i < count; i++)
-            all &= vidi__bitmap_look(&self->bits, places[i]);
-        return all;
-    }
-    for (unsigned i = 0; i < count; i++)
-        all &= vidi__bitmap_test(&self->bits, places[i]);
-    return all;
-}
-
 /* Decides by the first places where it can, then fetches the others of all that are left, and tests those. */
 static void has_wave(const classic *self, const classic_wave *wave, uint8_t *verdicts)
 {
@@ -360,7 +411,7 @@ static void classic_stat(const vidi__filter *filter, vidi__filter_stats *stats)
 {
     const classic *self = (const classic *)filter;
     stats->bytes = vidi__bitmap_allocated(&self->bits);
-    stats->fill = vidi__bitmap_fill(&self->bits);
+    stats->fill = fill_of(self);
     stats->k = self->shape.k;
 }
 
@@ -375,6 +426,7 @@ static void classic_describe(const vidi__filter *filter, vidi__text *text)
 
 static int classic_save(const vidi__filter *filter, vidi__writer *writer)
 {
+    gather_ones((const classic *)filter);
     return vidi__bitmap_save(&((const classic *)filter)->bits, writer);
 }
 
@@ -396,6 +448,7 @@ static int classic_verify(const vidi__filter *filter)
 static int classic_merge(vidi__filter *into, const vidi__filter *from)
 {
     classic *self = (classic *)into;
+    gather_ones(self);
     uint64_t before = self->bits.ones;
     VIDI__TRY(vidi__filter_same_shape(into, from));
     VIDI__TRY(vidi__bitmap_merge(&self->bits, into->memory, &((const classic *)from)->bits));
@@ -481,5 +534,6 @@ const vidi__kind vidi__kind_classic = {
     .fp_merged = classic_fp_merged,
     .unite = classic_unite,
     .save_union = classic_save_union,
+    .share = classic_share,
     .step = classic_step,
 };

@@ -15,7 +15,6 @@ int vidi__filter_alloc(void *filter, size_t bytes, const vidi__kind *kind, const
     base->capacity = config->capacity;
     base->error = config->error;
     base->is_member = config->is_member;
-    base->alone = config->alone;
     for (unsigned i = 0; i < 2; i++)
         base->member_salts[i] = vidi__load64(config->seed.key + 8 * i);
     atomic_init(&base->count, 0);

@@ -12,13 +12,13 @@
  *
  * Locking: the set never calls add, remove, merge or step of a filter in parallel with another of its functions. It
  * calls has, times, iterate, save and stat in parallel with each other. Only a concurrent kind has its add called in
- * parallel with add and has. A concurrent filter protects itself by locks of its own; while its caller has the set
- * alone (vidi__filter_is_alone), nothing runs in parallel, and it can do without.
+ * parallel with add, has and times. A concurrent filter protects itself; while its caller has the set alone
+ * (vidi__filter_is_alone), nothing runs in parallel, and it can do without.
  */
 #ifndef VIDI_FILTERS_FILTER_H
 #define VIDI_FILTERS_FILTER_H
 
-#include "base/memory.h"
+#include "base/gate.h"
 #include "base/params.h"
 #include "base/stream.h"
 #include "hash/positions.h"
@@ -67,11 +67,10 @@ typedef struct vidi__config {
     const vidi__hash_key *item_key; /* of item_hash; set if there is a reader, and used only during create */
     /* If not NULL, contents are loaded from here as save wrote them; params are those of describe. */
     vidi__reader *reader;
-    uint64_t count;    /* the count that was saved; trusted if the contents are borrowed */
-    unsigned depth;    /* how many filters this one is nested in */
-    bool is_member;    /* other filters with other seeds get the same hashes: this is a member of a spatial filter */
-    const bool *alone; /* the set's flag, for vidi__filter_is_alone; inner filters get the same; NULL: never alone */
-    bool touch_later;  /* memory is allocated in small pieces when it is first written to (VIDI_TOUCH_LATER) */
+    uint64_t count;   /* the count that was saved; trusted if the contents are borrowed */
+    unsigned depth;   /* how many filters this one is nested in */
+    bool is_member;   /* other filters with other seeds get the same hashes: this is a member of a spatial filter */
+    bool touch_later; /* memory is allocated in small pieces when it is first written to (VIDI_TOUCH_LATER) */
 } vidi__config;
 
 /* The base of every filter: a kind's own struct begins with it. */
@@ -86,12 +85,10 @@ struct vidi__filter {
     bool stores_every_add; /* an add is stored even if its verdict is SEEN */
     bool count_known;      /* create has determined the count from the contents */
     bool is_member;        /* as in vidi__config */
-    /* Adds must have the set alone for now, although the kind is concurrent. Changes only while the caller is alone. */
-    _Atomic bool needs_alone;
-    uint64_t combination; /* not 0: there are no salts, and only this combination of functions distinguishes epochs */
-    uint64_t capacity;    /* 0: it grows */
-    double error;         /* at capacity; 0 if none was requested */
-    const bool *alone;    /* as in vidi__config */
+    uint64_t combination;  /* not 0: there are no salts, and only this combination of functions distinguishes epochs */
+    uint64_t capacity;     /* 0: it grows */
+    double error;          /* at capacity; 0 if none was requested */
+    vidi__gate *gate; /* through which several threads come; NULL: no two come at a time if one changes something */
     uint64_t member_salts[2]; /* make the hashes of a member differ from those of other members */
     _Atomic uint64_t count;   /* URLs in it */
     /* How often something was taken out, or has moved to another position (pieces.h). Written under exclusive lock. */
@@ -160,6 +157,13 @@ typedef struct vidi__run_in {
 
 #define VIDI__HASHES_MAX 2048
 
+/*
+ * Takes a block of at most VIDI__TAKE_MOST hashes that a filter lists, as they are kept, and how often each is there
+ * (NULL: once). It may change the block. A result other than 0 ends the list and is returned.
+ */
+#define VIDI__TAKE_MOST 512
+typedef int vidi__take_hashes(void *context, uint64_t *hashes, const uint64_t *times, unsigned n);
+
 struct vidi__kind {
     const char *name;
     const char *summary;
@@ -185,10 +189,10 @@ struct vidi__kind {
     vidi__added (*add_hash)(vidi__filter *filter, vidi__u128 hash);
     int (*has_hash)(const vidi__filter *filter, vidi__u128 hash);
     /*
-     * Prefetches what one of the two above will read, if the caller has the set alone. It may be called for a hash that
-     * is then not used. NULL if the kind has none.
+     * Prefetches what one of the two above will read. It may be called for a hash that is then not used. NULL if the
+     * kind has none.
      */
-    void (*fetch_hash)(const vidi__filter *filter, vidi__u128 hash);
+    void (*fetch_hash)(const vidi__filter *filter, vidi__u128 hash, bool adds);
     /* Probability that a URL that was never added is now answered VIDI_SEEN. */
     double (*fp_now)(const vidi__filter *filter);
     void (*stat)(const vidi__filter *filter, vidi__filter_stats *stats);
@@ -234,8 +238,18 @@ struct vidi__kind {
     int (*unite)(vidi__union *all);
     int (*save_union)(const vidi__union *all, vidi__writer *writer);
     int (*iterate)(const vidi__filter *filter, vidi_visitor visitor, void *context);
+    /*
+     * The same in blocks, for kinds that keep hashes: the upper halves of what iterate tells, whose first 60 bits tell
+     * all hashes apart. NULL if the kind has no faster way.
+     */
+    int (*list_hashes)(const vidi__filter *filter, vidi__take_hashes *take, void *context);
     /* What iterate tells of an item's hash; NULL: all of it. */
     vidi__u128 (*kept_hash)(const vidi__filter *filter, vidi__u128 hash);
+    /*
+     * For concurrent kinds: gets ready for several threads, which come through this gate; called by one that is alone,
+     * perhaps again. If it fails, adds take turns. NULL if there is nothing to do.
+     */
+    int (*share)(vidi__filter *filter, vidi__gate *gate);
     int (*step)(vidi__filter *filter, uint64_t budget_ns); /* 1: more is left to do */
     bool step_is_concurrent;                               /* step may run in parallel with add and has */
     void (*expect)(vidi__filter *filter, uint64_t urls);   /* a hint, which may come while other threads add */
@@ -382,31 +396,38 @@ static inline uint64_t vidi__filter_count(const vidi__filter *filter)
     return atomic_load_explicit(&filter->count, memory_order_relaxed);
 }
 
-/* Returns true if the caller has the set alone, so that no other call runs on this filter. */
+/* Returns true if no other thread changes this filter meanwhile, so that no locks are needed. */
 static inline bool vidi__filter_is_alone(const vidi__filter *filter)
 {
-    return filter->alone && *filter->alone;
+    return !filter->gate || !filter->gate->shared;
 }
 
-/* Returns true if adds may run in parallel now. */
-static inline bool vidi__filter_is_concurrent(const vidi__filter *filter)
+/* Adds to a counter that only one thread writes at a time, but others may read. */
+static inline void vidi__counter_add(_Atomic uint64_t *counter, uint64_t more)
 {
-    return filter->can & VIDI_IS_CONCURRENT && !atomic_load_explicit(&filter->needs_alone, memory_order_relaxed);
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more, memory_order_relaxed);
 }
 
-/* Adds to a counter that several threads may count in, with a plain addition if the caller is alone. */
-static inline void vidi__counter_add(_Atomic uint64_t *counter, uint64_t more, bool alone)
-{
-    if (alone)
-        atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
-                              memory_order_relaxed);
-    else
-        atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
-}
+/* A thread that shares the filter keeps its URLs to itself until they are this many, or a 2^-20 of all. */
+#define VIDI__COUNT_KEPT 64
 
+/*
+ * Counts URLs. Among other threads, vidi__filter_count lags behind by what each of them keeps to itself, until
+ * somebody has the set alone.
+ */
 static inline void vidi__filter_add_count(vidi__filter *filter, int64_t more)
 {
-    vidi__counter_add(&filter->count, (uint64_t)more, vidi__filter_is_alone(filter));
+    if (VIDI__LIKELY(vidi__filter_is_alone(filter))) {
+        vidi__counter_add(&filter->count, (uint64_t)more);
+        return;
+    }
+    _Atomic uint64_t *mine = &vidi__gate_mine(filter->gate)->counted.count;
+    vidi__counter_add(mine, (uint64_t)more);
+    uint64_t kept = atomic_load_explicit(mine, memory_order_relaxed);
+    if (VIDI__LIKELY(kept < VIDI__COUNT_KEPT || kept < vidi__filter_count(filter) >> 20))
+        return;
+    atomic_fetch_add_explicit(&filter->count, kept, memory_order_relaxed);
+    atomic_store_explicit(mine, 0, memory_order_relaxed);
 }
 
 #endif

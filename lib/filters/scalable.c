@@ -31,7 +31,7 @@
 
 #define FIRST_CAPACITY 4096
 #define STAGES_MAX 1024
-#define STAGES_ROOM 4 /* of the first array of stages */
+#define STAGES_ROOM 1 /* of the first array of stages */
 #define GROWTH_MAX 32768
 #define SLACK 1.05
 /* ends=rate: how many times a stage's fp_now is looked at. */
@@ -44,7 +44,7 @@
 typedef struct scalable {
     vidi__filter base;
     const vidi__kind *inner;
-    char *inner_params; /* for future stages */
+    char *inner_params; /* for future stages; NULL: none */
     uint64_t inner_params_bytes;
     double growth, tighten;
     bool by_count;  /* ends=count */
@@ -70,6 +70,11 @@ static void scalable_destroy(vidi__filter *filter)
     vidi__release(filter->memory, self->stage, self->room * sizeof *self->stage, _Alignof(vidi__filter *));
     vidi__release(filter->memory, self->inner_params, self->inner_params_bytes, 1);
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
+}
+
+static const char *inner_params(const scalable *self)
+{
+    return self->inner_params ? self->inner_params : "";
 }
 
 static vidi__filter *last_of(const scalable *self)
@@ -99,8 +104,7 @@ static vidi__config stage_config(const scalable *self, unsigned index)
         .item_hash = self->base.item_hash,
         .depth = self->depth + 1,
         .is_member = self->base.is_member,
-        .alone = self->base.alone,
-        .touch_later = self->touch_later,
+        .touch_later = self->touch_later || (index == 0 && !self->base.capacity), /* it may stay empty, or nearly so */
     };
 }
 
@@ -134,7 +138,7 @@ static int make_stage(scalable *self, unsigned index)
         return VIDI_OK;
     vidi__params params;
     vidi__config config = stage_config(self, index);
-    VIDI__TRY(vidi__params_parse(&params, self->inner_params));
+    VIDI__TRY(vidi__params_parse(&params, inner_params(self)));
     config.params = &params;
     config.capacity = stage_capacity(self, index);
     return vidi__filter_create(&self->stage[index], self->inner, &config);
@@ -198,6 +202,8 @@ static int keep_params(scalable *self, const vidi__params *rest)
     vidi__params_format(rest, &text);
     if (text.cut)
         return vidi__fail(VIDI_EOPTION, "the parameters of the inner kind are too long");
+    if (!text.len)
+        return VIDI_OK;
     VIDI__TRY(vidi__alloc(self->base.memory, &self->inner_params, text.len + 1, 1));
     self->inner_params_bytes = text.len + 1;
     memcpy(self->inner_params, buffer, text.len);
@@ -537,7 +543,7 @@ static void scalable_describe(const vidi__filter *filter, vidi__text *text)
     vidi__params params;
     vidi__text_add(text, "growth=%.17g,tighten=%.17g,%sinner=%s", self->growth, self->tighten,
                    self->by_count ? "ends=count," : "", self->inner->name);
-    if (vidi__params_parse(&params, self->inner_params) == VIDI_OK)
+    if (vidi__params_parse(&params, inner_params(self)) == VIDI_OK)
         vidi__params_hand_on(&params, "growth|tighten|ends|inner", text);
 }
 

@@ -136,7 +136,7 @@ void vidi__inside_bloom_insert(vidi__inside_bloom *bloom, const uint64_t *values
         memcpy(places, values + first * k, count * k * sizeof *places);
         vidi__bloom_bits_fetch(&bloom->bits, &bloom->placing, places, (unsigned)count * k);
         for (size_t i = 0; i < count; i++)
-            seen[first + i] = vidi__bloom_bits_set(&bloom->bits, places + i * k, k, false);
+            seen[first + i] = vidi__bloom_bits_set(&bloom->bits, places + i * k, k);
     }
 }
 

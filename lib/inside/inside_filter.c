@@ -19,12 +19,8 @@ static int make(vidi__inside_filter *made, const vidi__inside_recipe *recipe)
     const vidi_str name = {recipe->kind, strlen(recipe->kind)};
     const vidi__kind *kind = vidi__kind_find(name);
     vidi__params params;
-    static const bool alone = true; /* as a set is that one thread uses */
-    vidi__config config = {.memory = &made->memory,
-                           .params = &params,
-                           .capacity = recipe->capacity,
-                           .error = recipe->error,
-                           .alone = &alone};
+    vidi__config config = {
+        .memory = &made->memory, .params = &params, .capacity = recipe->capacity, .error = recipe->error};
     memcpy(config.seed.key, recipe->key, sizeof config.seed.key);
     if (!kind)
         return vidi__kind_unknown(name);

@@ -11,23 +11,17 @@
  */
 #include "set/set.h"
 
-static int add_to_filter(vidi_set *set, const vidi__work *group)
-{
-    vidi__tally tally = {0};
-    int code = vidi__epoch_add(&set->memory, &set->now, group, &tally);
-    vidi__epoch_count(&set->now, &tally);
-    return code;
-}
-
 static int add_group(vidi_set *set, const vidi__work *rest, size_t *size)
 {
-    vidi__lock_to_add(set);
+    vidi__tally tally = {0};
+    vidi__slot *slot = vidi__lock_to_add(set);
     *size = vidi__work_group(&set->now, rest);
     vidi__work group = vidi__work_part(rest, 0, *size);
     int code = vidi__work_check(&set->now, rest);
     if (code == VIDI_OK)
-        code = add_to_filter(set, &group);
-    vidi__unlock(set);
+        code = vidi__epoch_add(&set->memory, &set->now, &group, &tally);
+    vidi__slot_count(slot, &tally);
+    vidi__unlock_slot(set, slot, *size);
     return code;
 }
 
@@ -111,7 +105,7 @@ static __attribute__((noinline)) int add_as_batch(vidi_set *set, vidi_str url)
  * Adds one URL to a filter that needs more than the hash, or has no short way for it. The caller holds the lock, which
  * this releases.
  */
-static __attribute__((noinline)) int add_item_and_unlock(vidi_set *set, vidi_str url)
+static __attribute__((noinline)) int add_item_and_unlock(vidi_set *set, vidi__slot *slot, vidi_str url)
 {
     uint8_t verdict = VIDI_UNTRIED;
     vidi__tally tally = {0};
@@ -119,8 +113,8 @@ static __attribute__((noinline)) int add_item_and_unlock(vidi_set *set, vidi_str
     bool canonical = vidi__is_canonical(set, url);
     int code = canonical ? vidi__epoch_add(&set->memory, &set->now, &work, &tally) : VIDI_OK;
     if (canonical)
-        vidi__epoch_count_one(&set->now, (vidi__added){code < 0 ? code : verdict, tally.lost}, set->alone);
-    vidi__unlock(set);
+        vidi__slot_count_one(slot, (vidi__added){code < 0 ? code : verdict, tally.lost});
+    vidi__unlock_slot(set, slot, 1);
     if (!canonical)
         return add_as_batch(set, url);
     return code < 0 ? code : verdict;
@@ -133,19 +127,18 @@ static __attribute__((noinline)) int add_item_and_unlock(vidi_set *set, vidi_str
 static int add_one(vidi_set *set, vidi_str url)
 {
     VIDI__TRY(vidi__set_writable(set));
-    vidi__lock_to_add(set);
-    vidi__epoch *now = &set->now;
-    vidi__filter *filter = now->filter;
+    vidi__slot *slot = vidi__lock_to_add(set);
+    vidi__filter *filter = set->now.filter;
     if (VIDI__UNLIKELY(!vidi__filter_takes_one(filter)))
-        return add_item_and_unlock(set, url);
-    vidi__u128 hash = vidi__epoch_fetch(now, url, set->alone);
+        return add_item_and_unlock(set, slot, url);
+    vidi__u128 hash = vidi__epoch_fetch(&set->now, url, true);
     if (VIDI__UNLIKELY(!vidi__is_canonical(set, url))) {
-        vidi__unlock(set);
+        vidi__unlock_slot(set, slot, 1);
         return add_as_batch(set, url);
     }
     vidi__added added = filter->kind->add_hash(filter, hash);
-    vidi__epoch_count_one(now, added, set->alone);
-    vidi__unlock(set);
+    vidi__slot_count_one(slot, added);
+    vidi__unlock_slot(set, slot, 1);
     return added.code;
 }
 

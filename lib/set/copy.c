@@ -24,14 +24,15 @@ static int load_filter(void *context, vidi__reader *reader)
     return vidi__epoch_make(self->copy, self->recipe, self->from->number, reader, &self->copy->now);
 }
 
-static void copy_counters(vidi__epoch *into, const vidi__epoch *from)
+static void copy_counters(vidi__epoch *into, const vidi_set *set, const vidi__epoch *from)
 {
-    atomic_store(&into->answered_new, atomic_load(&from->answered_new));
-    atomic_store(&into->answered_seen, atomic_load(&from->answered_seen));
-    atomic_store(&into->answered_invalid, atomic_load(&from->answered_invalid));
-    atomic_store(&into->asked, atomic_load(&from->asked));
-    atomic_store(&into->removed, atomic_load(&from->removed));
-    atomic_store(&into->lost_bits, atomic_load(&from->lost_bits));
+    const vidi__counts counts = vidi__counts_of(set, from);
+    atomic_store(&into->answered_new, counts.fresh);
+    atomic_store(&into->answered_seen, counts.seen);
+    atomic_store(&into->answered_invalid, counts.invalid);
+    atomic_store(&into->asked, counts.asked);
+    atomic_store(&into->removed, counts.removed);
+    vidi__epoch_set_lost(into, counts.lost);
 }
 
 /* Makes copy->now of an epoch of `from`, which is a set of its own or the one that is copied. */
@@ -41,7 +42,7 @@ static int copy_epoch(vidi_set *copy, const vidi_set *from, const vidi__epoch *e
     if (from->mapped) /* the pipe vouches for what comes through it */
         VIDI__TRY(vidi__set_intact(from, vidi__set_verify(from)));
     VIDI__TRY(vidi__set_intact(from, vidi__pipe_run(&copy->memory, save_filter, load_filter, &self)));
-    copy_counters(&copy->now, epoch);
+    copy_counters(&copy->now, from, epoch);
     return VIDI_OK;
 }
 
@@ -51,7 +52,7 @@ static int copy_rest(vidi_set *copy, const vidi_set *from)
     if (!from->partial)
         return VIDI_OK;
     VIDI__TRY(vidi__set_intact(from, from->persistence->merge_into(copy, from, NULL)));
-    copy_counters(&copy->now, &from->now); /* which counted the log's answers when it was read */
+    copy_counters(&copy->now, from, &from->now); /* which counted the log's answers when it was read */
     return VIDI_OK;
 }
 

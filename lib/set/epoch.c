@@ -11,28 +11,8 @@
 
 void vidi__epoch_lose(vidi__epoch *epoch, double more)
 {
-    uint64_t old = atomic_load_explicit(&epoch->lost_bits, memory_order_relaxed), sum;
-    if (more == 0)
-        return;
-    if (vidi__filter_is_alone(epoch->filter)) {
+    if (more != 0)
         vidi__epoch_set_lost(epoch, fmax(vidi__epoch_lost(epoch) + more, 0));
-        return;
-    }
-    do {
-        double lost;
-        memcpy(&lost, &old, sizeof lost);
-        lost = fmax(lost + more, 0);
-        memcpy(&sum, &lost, sizeof sum);
-    } while (!atomic_compare_exchange_weak_explicit(&epoch->lost_bits, &old, sum, memory_order_relaxed,
-                                                    memory_order_relaxed));
-}
-
-void vidi__epoch_count(vidi__epoch *epoch, const vidi__tally *tally)
-{
-    bool alone = vidi__filter_is_alone(epoch->filter);
-    vidi__counter_add(&epoch->answered_new, tally->fresh, alone);
-    vidi__counter_add(&epoch->answered_seen, tally->seen, alone);
-    vidi__epoch_lose(epoch, tally->lost);
 }
 
 static int find_feature(vidi__epoch *epoch)
@@ -67,7 +47,6 @@ int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number,
         .seed.turn = number,
         .touch_later = set->touch_later,
         .reader = reader,
-        .alone = &set->alone,
     };
     memset(epoch, 0, sizeof *epoch);
     epoch->number = number;

@@ -10,20 +10,19 @@ static int lookup_group(vidi_set *set, const vidi__work *group)
         code = set->persistence->lookup(set, group, NULL);
     if (code == VIDI_EIO)
         memset(group->verdicts, VIDI_UNTRIED, group->count);
-    VIDI__TRY(code);
-    vidi__counter_add(&set->now.asked, group->count, set->alone);
-    return VIDI_OK;
+    return code;
 }
 
 int vidi__lookup_work(vidi_set *set, const vidi__work *work)
 {
     for (size_t done = 0, size; done < work->count; done += size) {
         vidi__work rest = vidi__work_part(work, done, SIZE_MAX);
-        vidi__lock_to_look(set);
+        vidi__slot *slot = vidi__lock_to_look(set);
         size = vidi__work_group(&set->now, &rest);
         vidi__work group = vidi__work_part(&rest, 0, size);
         int code = lookup_group(set, &group);
-        vidi__unlock(set);
+        vidi__counter_add(&slot->counted.asked, code == VIDI_OK ? size : 0);
+        vidi__unlock_slot(set, slot, size);
         VIDI__TRY(code);
     }
     return VIDI_OK;
@@ -69,21 +68,21 @@ static __attribute__((noinline)) int look_as_batch(const vidi_set *set, vidi_str
 static int look_one(vidi_set *set, vidi_str url)
 {
     VIDI__TRY(vidi__set_here(set));
-    vidi__lock_to_look(set);
+    vidi__slot *slot = vidi__lock_to_look(set);
     const vidi__epoch *now = &set->now;
     const vidi__filter *filter = now->filter;
     const bool short_way = vidi__filter_takes_one(filter);
     vidi__u128 hash = {0, 0};
     if (VIDI__LIKELY(short_way))
-        hash = vidi__epoch_fetch(now, url, set->alone);
+        hash = vidi__epoch_fetch(now, url, false);
     if (VIDI__UNLIKELY(!vidi__is_canonical(set, url) || vidi__set_uses_staging(set))) {
-        vidi__unlock(set);
+        vidi__unlock_slot(set, slot, 1);
         return look_as_batch(set, url);
     }
     int code = VIDI__LIKELY(short_way) ? filter->kind->has_hash(filter, hash) : look_item(set, url);
     code = vidi__set_intact(set, code);
-    vidi__counter_add(&set->now.asked, code >= 0, set->alone);
-    vidi__unlock(set);
+    vidi__counter_add(&slot->counted.asked, code >= 0);
+    vidi__unlock_slot(set, slot, 1);
     return code;
 }
 
@@ -103,6 +102,7 @@ static int lookup_previous(vidi_set *set, vidi_str url, uint64_t *answer)
         atomic_fetch_add_explicit(&set->previous->asked, code == VIDI_OK, memory_order_relaxed);
     } else if (set->previous_set) {
         code = lookup_group(set->previous_set, &work);
+        atomic_fetch_add_explicit(&set->previous_set->now.asked, code == VIDI_OK, memory_order_relaxed);
     } else {
         code = vidi__fail(VIDI_ECANNOT, "no previous epoch is kept; a rotation drops it unless it is asked to keep it");
     }

@@ -138,7 +138,7 @@ double vidi__merge_lost(double into, double from, vidi__merge_growth growth)
 static int merge_contents(vidi_set *into, const vidi_set *from)
 {
     const vidi__filter *filter = into->now.filter;
-    double lost = vidi__epoch_lost(&into->now), more = vidi__epoch_lost(&from->now);
+    double lost = vidi__epoch_lost(&into->now), more = vidi__counts_of(from, &from->now).lost;
     uint64_t logged = 0, before = vidi__filter_count(filter);
     if (more > 0)
         VIDI__TRY(vidi__merge_count_logged(from, &logged));

@@ -109,7 +109,7 @@ static int write_head(outgoing *self, vidi__writer *writer)
     VIDI__TRY(vidi__write_u64(writer, self->previous != NULL));
     if (self->previous) {
         VIDI__TRY(vidi__write_u64(writer, self->previous->number));
-        VIDI__TRY(vidi__write_counters(writer, self->previous));
+        VIDI__TRY(vidi__write_counters(writer, set, self->previous));
         VIDI__TRY(write_shape(writer, self->previous->filter));
     }
     self->next = position_at(self->previous ? PREVIOUS : CONTENTS, 0);
@@ -147,7 +147,7 @@ static int write_records(outgoing *self, vidi__writer *writer)
     bool last = count == rest;
     VIDI__TRY(vidi__write_u64(writer, last));
     self->next = last ? 0 : position_at(RECORDS, at + count);
-    return last ? vidi__write_counters(writer, &set->now) : VIDI_OK;
+    return last ? vidi__write_counters(writer, set, &set->now) : VIDI_OK;
 }
 
 static int write_section(outgoing *self, vidi__writer *writer)
@@ -184,7 +184,7 @@ static int discard(vidi__writer *writer, const void *data, uint64_t bytes)
 /* What the frame's head says. Its length stands before the payload, which is therefore written to nowhere first. */
 static int find_head(outgoing *self, vidi__frame_head *head)
 {
-    vidi__writer measure = {.write = discard, .at = VIDI__HEAD_BYTES};
+    vidi__writer measure = {.write = discard, .at = VIDI__HEAD_BYTES, .measures = true};
     VIDI__TRY(write_payload(self, &measure));
     head->generation = frame_generation(self->generation, self->position);
     head->length = vidi__frame_length(measure.at - VIDI__HEAD_BYTES);

@@ -63,14 +63,15 @@ int vidi__write_recipe(vidi__writer *writer, const vidi__recipe *recipe)
     return vidi__write_u64(writer, recipe->flags);
 }
 
-int vidi__write_counters(vidi__writer *writer, const vidi__epoch *epoch)
+int vidi__write_counters(vidi__writer *writer, const vidi_set *set, const vidi__epoch *epoch)
 {
-    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->answered_new)));
-    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->answered_seen)));
-    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->answered_invalid)));
-    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->asked)));
-    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->removed)));
-    return vidi__write_double(writer, vidi__epoch_lost(epoch));
+    const vidi__counts counts = vidi__counts_of(set, epoch);
+    VIDI__TRY(vidi__write_u64(writer, counts.fresh));
+    VIDI__TRY(vidi__write_u64(writer, counts.seen));
+    VIDI__TRY(vidi__write_u64(writer, counts.invalid));
+    VIDI__TRY(vidi__write_u64(writer, counts.asked));
+    VIDI__TRY(vidi__write_u64(writer, counts.removed));
+    return vidi__write_double(writer, counts.lost);
 }
 
 int vidi__write_record(vidi__writer *writer, const vidi_epoch_stats *past)
@@ -101,7 +102,7 @@ static int write_previous(vidi__writer *writer, const vidi_set *owner, const vid
 {
     VIDI__TRY(write_text(writer, previous->hash->name));
     VIDI__TRY(vidi__write_u64(writer, previous->number));
-    VIDI__TRY(vidi__write_counters(writer, previous));
+    VIDI__TRY(vidi__write_counters(writer, owner, previous));
     return vidi__set_intact(owner, vidi__filter_save(previous->filter, writer));
 }
 
@@ -109,7 +110,7 @@ int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__co
 {
     VIDI__TRY(vidi__write_identity(writer, set));
     VIDI__TRY(vidi__write_recipe(writer, &set->recipe));
-    VIDI__TRY(vidi__write_counters(writer, &set->now));
+    VIDI__TRY(vidi__write_counters(writer, set, &set->now));
     VIDI__TRY(write_history(writer, set));
     VIDI__TRY(write_note(writer, contents->note));
     VIDI__TRY(write_note(writer, contents->owner));
@@ -400,11 +401,13 @@ static int read_frame(vidi_set *set, vidi__frame_reader *frame)
     return vidi__frame_close(frame);
 }
 
-static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t stream_bytes)
+static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t stream_bytes, bool ahead)
 {
     vidi__frame_reader *frame;
     VIDI__TRY(vidi__alloc(&set->memory, &frame, sizeof *frame, _Alignof(vidi__frame_reader)));
     int code = vidi__frame_open(frame, &set->memory, source, context, stream_bytes);
+    if (code == VIDI_OK && ahead)
+        code = vidi__frame_read_ahead(frame);
     if (code == VIDI_OK)
         code = read_frame(set, frame);
     vidi__frame_reader_free(frame);
@@ -412,11 +415,12 @@ static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t 
     return code;
 }
 
-int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_access *access)
+int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_access *access,
+                   bool ahead)
 {
     *set = NULL;
     VIDI__TRY(vidi__set_alloc(set, access));
-    int code = read_into(*set, source, context, stream_bytes);
+    int code = read_into(*set, source, context, stream_bytes, ahead);
     if (code == VIDI_OK && access->flags & VIDI_READ_TO_END)
         code = check_end(source, context);
     if (code < 0) {

@@ -16,7 +16,7 @@ int vidi__read_recipe(vidi__reader *reader, vidi__memory *memory, vidi__recipe *
 
 /* The counters of an epoch: five numbers, and the pages lost. Taking them adds them to those that are there. */
 enum { VIDI__COUNTERS = 5, VIDI__COUNTERS_BYTES = 8 * (VIDI__COUNTERS + 1) };
-int vidi__write_counters(vidi__writer *writer, const vidi__epoch *epoch);
+int vidi__write_counters(vidi__writer *writer, const vidi_set *set, const vidi__epoch *epoch);
 int vidi__read_counters(vidi__reader *reader, uint64_t numbers[VIDI__COUNTERS], double *lost);
 void vidi__take_counters(vidi__epoch *epoch, const uint64_t tally[VIDI__COUNTERS], double lost);
 

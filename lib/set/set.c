@@ -1,56 +1,7 @@
-/* Making and closing sets, their locks, and what concerns a set as a whole. */
+/* Making and closing sets, and what concerns a set as a whole. */
 #include "set/set.h"
 
 #include "base/random.h"
-
-/* Readers see the set as const, but lock it. */
-void vidi__lock_shared(const vidi_set *set)
-{
-    vidi__latch_shared(&((vidi_set *)set)->lock);
-}
-
-void vidi__lock_alone(const vidi_set *set)
-{
-    vidi_set *self = (vidi_set *)set;
-    vidi__latch_alone(&self->lock);
-    self->alone = true;
-}
-
-/*
- * `concurrent` is only a hint until the lock is held: a rotation may change the kind, and a filter may change by
- * itself.
- */
-void vidi__lock_to_add_among_others(vidi_set *set)
-{
-    if (atomic_load_explicit(&set->concurrent, memory_order_relaxed)) {
-        vidi__lock_shared(set);
-        if (vidi__filter_is_concurrent(set->now.filter))
-            return;
-        vidi__unlock(set);
-    }
-    vidi__lock_alone(set);
-    vidi__set_ready(set);
-}
-
-void vidi__lock_still(const vidi_set *set)
-{
-    vidi__lock_shared(set);
-    if (!(set->now.filter->can & VIDI_IS_CONCURRENT))
-        return;
-    vidi__unlock(set);
-    vidi__lock_alone(set);
-}
-
-int vidi__lock_whole(const vidi_set *set)
-{
-    vidi__lock_still(set);
-    int code = set->persistence ? set->persistence->catch_up((vidi_set *)set) : VIDI_OK;
-    if (code != VIDI_EBUSY)
-        return code;
-    vidi__unlock(set);
-    vidi__lock_alone(set);
-    return set->persistence->catch_up((vidi_set *)set);
-}
 
 int vidi__set_whole(const vidi_set *set)
 {
@@ -63,12 +14,12 @@ int vidi__set_whole(const vidi_set *set)
 int vidi__set_alloc(vidi_set **set, const vidi_access *access)
 {
     vidi__memory memory;
-    (void)vidi__latch_prepare(); /* without it, single calls take a little longer */
     VIDI__TRY(vidi__memory_init(&memory, access->allocator, access->memory_limit));
     VIDI__TRY(vidi__alloc_zeroed(&memory, set, sizeof **set, VIDI__CACHE_LINE));
     (*set)->memory.hook = memory.hook;
     (*set)->memory.limit = memory.limit;
     atomic_init(&(*set)->memory.used, vidi__memory_used(&memory));
+    vidi__gate_init(&(*set)->gate);
     (*set)->invalid = access->invalid;
     (*set)->touch_later = access->flags & VIDI_TOUCH_LATER;
     return VIDI_OK;
@@ -91,13 +42,9 @@ void vidi_close(vidi_set *set)
     if (set->unmap)
         set->unmap(set->memory.borrowed, set->memory.borrowed_bytes);
     vidi__release(&set->memory, set->history, set->history_room * sizeof *set->history, _Alignof(vidi_epoch_stats));
+    vidi__gate_free(&set->gate, &set->memory);
     vidi_allocator hook = set->memory.hook;
     hook.release(hook.context, set, sizeof *set, VIDI__CACHE_LINE);
-}
-
-void vidi__set_ready(vidi_set *set)
-{
-    atomic_store_explicit(&set->concurrent, vidi__filter_is_concurrent(set->now.filter), memory_order_relaxed);
 }
 
 void vidi__set_canon(vidi_set *set, vidi_canon *canon)
@@ -223,8 +170,7 @@ int vidi__cannot(const vidi_set *set, const char *what)
 /* A visitor, and the set that is listed. */
 typedef struct visit {
     const vidi_set *set;
-    vidi_visitor visitor;
-    void *context;
+    const vidi__lister *to;
 } visit;
 
 /* Passes an entry on, unless it comes from a place that could not be read. A kept line appears as it was given. */
@@ -235,7 +181,7 @@ static int visit_entry(void *context, const vidi_entry *entry)
     vidi_entry whole = *entry;
     if (whole.url.ptr && vidi__is_kept_line(self->set, &whole.url))
         whole.flags |= VIDI_NOT_A_URL;
-    return self->visitor(self->context, &whole);
+    return self->to->visitor(self->to->context, &whole);
 }
 
 /* The same for kinds that keep URLs but no hashes. */
@@ -248,32 +194,46 @@ static int visit_hashed(void *context, const vidi_entry *entry)
     return visit_entry(context, &whole);
 }
 
-int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
+static int take_hashes(void *context, uint64_t *hashes, const uint64_t *times, unsigned n)
 {
-    int code;
-    if (!set || !visitor)
-        return vidi__fail(VIDI_EARGUMENT, "set or visitor is NULL");
-    VIDI__TRY(vidi__set_here(set));
+    const visit *self = context;
+    VIDI__TRY(vidi__set_intact(self->set, VIDI_OK));
+    return self->to->hashes(self->to->context, hashes, times, n);
+}
+
+static int list_filter(const vidi__filter *filter, visit *visit)
+{
+    if (!(filter->can & VIDI_CAN_ITERATE))
+        return vidi__cannot(visit->set, "list what it holds");
+    if (visit->to->hashes && filter->kind->list_hashes)
+        return filter->kind->list_hashes(filter, take_hashes, visit);
+    bool hashed = filter->needs.what & VIDI__NEED_HASH;
+    return filter->kind->iterate(filter, hashed ? visit_entry : visit_hashed, visit);
+}
+
+int vidi__set_list(const vidi_set *set, const vidi__lister *to)
+{
+    visit visit = {set, to};
     vidi__turn_begin(set);
-    int whole = vidi__lock_whole(set);
-    const vidi__filter *filter = set->now.filter;
-    visit visit = {set, visitor, context};
-    if (whole == VIDI_OK && set->persistence)
-        whole = set->persistence->iterate(set, NULL, NULL);
-    if (whole < 0)
-        code = whole;
-    else if (!(filter->can & VIDI_CAN_ITERATE))
-        code = vidi__cannot(set, "list what it holds");
-    else if (filter->needs.what & VIDI__NEED_HASH)
-        code = filter->kind->iterate(filter, visit_entry, &visit);
-    else
-        code = filter->kind->iterate(filter, visit_hashed, &visit);
+    int code = vidi__lock_whole(set);
+    if (code == VIDI_OK && set->persistence)
+        code = set->persistence->iterate(set, NULL, NULL);
+    if (code >= 0)
+        code = list_filter(set->now.filter, &visit);
     code = vidi__set_intact(set, code);
     if (code == VIDI_OK && set->persistence)
         code = set->persistence->iterate(set, visit_entry, &visit);
     vidi__unlock(set);
     vidi__turn_end(set);
     return code;
+}
+
+int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
+{
+    if (!set || !visitor)
+        return vidi__fail(VIDI_EARGUMENT, "set or visitor is NULL");
+    VIDI__TRY(vidi__set_here(set));
+    return vidi__set_list(set, &(vidi__lister){.visitor = visitor, .context = context});
 }
 
 int vidi_step(vidi_set *set, uint64_t budget_ns, int *more)
@@ -285,7 +245,7 @@ int vidi_step(vidi_set *set, uint64_t budget_ns, int *more)
     VIDI__TRY(vidi__set_writable(set));
     vidi__lock_shared(set);
     const vidi__kind *kind = set->now.filter->kind; /* a set never changes its kind */
-    if (!kind->step_is_concurrent) {
+    if (!kind->step_is_concurrent && !vidi__set_is_alone(set)) {
         vidi__unlock(set);
         vidi__lock_alone(set);
     }

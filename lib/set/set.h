@@ -8,10 +8,9 @@
  *       previous: epoch 6, if it is kept
  *       history:  statistics of epochs 0 to 6
  *
- * One lock guards the set. Adds may share it if the kind is concurrent, lookups always may; rotation and merging hold
- * it alone. So a filter never sees more threads than it can handle, and no epoch disappears while somebody uses it.
- * While no two threads meet, adds and lookups hold the lock alone as well. They say so in `alone`: then the filter
- * needs no locks of its own, and counters need no atomic additions.
+ * A gate guards the set (lock.c). Adds share it if the kind is concurrent, lookups always do; rotation and merging
+ * close it. So a filter never sees more threads than it can handle, and no epoch disappears while somebody uses it. While
+ * one thread uses the set, that thread has the gate to itself, and the filter needs no locks.
  *
  * A set lives in memory unless lib/durable installs its functions (vidi__persistence). Nothing here knows of files.
  */
@@ -21,7 +20,6 @@
 #include <pthread.h>
 
 #include "base/fork.h"
-#include "base/latch.h"
 #include "filters/filter.h"
 #include "frame/mapped.h"
 #include "url/canon/canon.h"
@@ -45,19 +43,18 @@ typedef struct vidi__recipe {
 } vidi__recipe;
 
 /*
- * One epoch: a filter, the key that its items are hashed with, and what was answered. What every call reads comes
- * first, and what every call writes is together further on: otherwise threads would wait for each other's cache lines.
+ * One epoch: a filter, the key that its items are hashed with, and what was answered. Threads count answers in their
+ * slots, from where they get here when somebody is alone in the set. vidi__counts_of adds up both.
  */
 typedef struct vidi__epoch {
     uint64_t number;
     const vidi__hash_fn *hash;
     vidi__filter *filter;
-    uint64_t key[2];              /* the first words of the key, which most functions need alone */
-    vidi__hash_key *whole_key;    /* all of it, for a function with a secret; otherwise NULL */
-    char apart[VIDI__CACHE_LINE]; /* never used */
-    _Atomic uint64_t answered_new, answered_seen, answered_invalid, asked, removed;
-    _Atomic uint64_t lost_bits;    /* the bits of expected_lost, a double */
+    uint64_t key[2];               /* the first words of the key, which most functions need alone */
+    vidi__hash_key *whole_key;     /* all of it, for a function with a secret; otherwise NULL */
     vidi__url_feature_fn *feature; /* NULL unless the filter needs one */
+    _Atomic uint64_t answered_new, answered_seen, answered_invalid, asked, removed;
+    _Atomic uint64_t lost_bits; /* the bits of expected_lost, a double */
 } vidi__epoch;
 
 /* The key that its items are hashed with; without the secret, if the function has none. */
@@ -74,7 +71,7 @@ static inline double vidi__epoch_lost(const vidi__epoch *epoch)
     return lost;
 }
 
-/* The caller holds the lock exclusively, or is the only one that has the set. */
+/* The caller is alone. */
 static inline void vidi__epoch_set_lost(vidi__epoch *epoch, double lost)
 {
     uint64_t bits;
@@ -101,9 +98,16 @@ typedef struct vidi__arrival {
 
 struct vidi_set {
     vidi__memory memory;
-    vidi__latch lock;
-    bool alone; /* the lock is held alone; its holder alone writes this, and whoever holds the lock may read it */
-    _Atomic bool concurrent; /* the filter takes adds in parallel */
+    unsigned char key[VIDI_KEY_BYTES];
+    uint32_t member;
+    uint32_t invalid;          /* vidi_invalid_policy */
+    vidi__mutex renewal;       /* held while a rotation replaces `now`, so that digests need not take `lock` */
+    vidi__canon_output output; /* what canon writes */
+    _Alignas(VIDI__CACHE_LINE) vidi__gate gate;
+    vidi__mutex turns;    /* for adds that take turns; see lock.c for this and the next three fields */
+    bool in_turn;         /* while the gate is shared, adds take turns */
+    _Atomic bool reading; /* nobody adds, so lookups need not take turns */
+    uint32_t lookups;     /* since the last add; under `turns` */
     bool read_only;
     bool touch_later; /* VIDI_TOUCH_LATER */
     unsigned process; /* vidi__fork_generation of the process that writes to its folder; 0: any process may use it */
@@ -120,12 +124,7 @@ struct vidi_set {
     uint64_t previous_first, previous_last; /* numbers that lib/durable knows the previous epoch by; 0: none */
     vidi__note *note;                       /* NULL: none */
     vidi__note *owner;                      /* vidi_access.owner of a set in a folder; NULL: none */
-    unsigned char key[VIDI_KEY_BYTES];
-    uint32_t member;
-    uint32_t invalid;          /* vidi_invalid_policy */
-    vidi__mutex renewal;       /* held while a rotation replaces `now`, so that digests need not take `lock` */
-    vidi__canon_output output; /* what canon writes */
-    vidi_canon *canon;         /* never changes, so using it needs no lock */
+    vidi_canon *canon;                      /* never changes, so using it needs no lock */
     vidi__recipe recipe;
     vidi__epoch now;
     vidi__epoch *previous; /* NULL: not kept in memory */
@@ -174,12 +173,12 @@ int vidi__epoch_lookup(vidi__memory *memory, const vidi__epoch *epoch, const vid
  * Hashes a URL for the short way of a single add or lookup (vidi__filter_takes_one), and prefetches where the filter
  * will look for it. The caller holds the lock; the URL may be anything.
  */
-static inline vidi__u128 vidi__epoch_fetch(const vidi__epoch *epoch, vidi_str url, bool alone)
+static inline vidi__u128 vidi__epoch_fetch(const vidi__epoch *epoch, vidi_str url, bool adds)
 {
     const vidi__kind *kind = epoch->filter->kind;
     vidi__u128 hash = vidi__hash(epoch->hash, vidi__epoch_key(epoch), url);
-    if (alone && kind->fetch_hash)
-        kind->fetch_hash(epoch->filter, hash);
+    if (kind->fetch_hash)
+        kind->fetch_hash(epoch->filter, hash, adds);
     return hash;
 }
 
@@ -288,6 +287,8 @@ struct vidi__persistence {
      * NULL, corrects the filter's count of the one URL instead. Shared lock.
      */
     int (*lookup)(vidi_set *set, const vidi__work *work, uint64_t *times);
+    /* Brings what was added to the log, so that what is done next comes after it there; the caller is alone. */
+    void (*to_log)(vidi_set *set);
     /* The mark after everything answered so far; 0 unless the caller commits. No lock. */
     uint64_t (*mark)(vidi_set *set);
     /*
@@ -367,8 +368,9 @@ int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t
                     const vidi__contents *contents);
 int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__contents *contents);
 
-/* Makes a set in memory from a stream: vidi_read without a path. */
-int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_access *access);
+/* Makes a set in memory from a stream: vidi_read without a path. `ahead`: a thread may call the source. */
+int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_access *access,
+                   bool ahead);
 /* Reads the payload of a stream into a set without an epoch. */
 int vidi__set_read_from(vidi_set *set, vidi__reader *reader);
 
@@ -406,7 +408,7 @@ static inline int vidi__set_intact(const vidi_set *set, int code)
                                                                                               : code;
 }
 
-/* Must be called when set->now has changed: notes whether adds may run in parallel. */
+/* Must be called by a thread that is alone when set->now has changed, or is no longer frozen: gets its filter ready. */
 void vidi__set_ready(vidi_set *set);
 
 /*
@@ -443,24 +445,18 @@ int vidi__recipe_of_filter(vidi__recipe *recipe, const vidi__filter *filter, cha
 const vidi__epoch *vidi__set_previous(const vidi_set *set, const vidi_set **owner);
 int vidi__history_add(vidi_set *set, const vidi_epoch_stats *record);
 
-/* Adds a tally to the epoch's counters. */
-void vidi__epoch_count(vidi__epoch *epoch, const vidi__tally *tally);
-/* Adds to the expected losses, which never fall below 0. */
+/* Adds to the expected losses, which never fall below 0; the caller is alone. */
 void vidi__epoch_lose(vidi__epoch *epoch, double more);
 
-/* Counts one add. */
-static inline void vidi__epoch_count_one(vidi__epoch *epoch, vidi__added added, bool alone)
-{
-    if (added.code == VIDI_SEEN) {
-        vidi__counter_add(&epoch->answered_seen, 1, alone);
-    } else if (added.code == VIDI_NEW) {
-        vidi__counter_add(&epoch->answered_new, 1, alone);
-        if (VIDI__LIKELY(alone))
-            vidi__epoch_set_lost(epoch, vidi__epoch_lost(epoch) + added.lost);
-        else
-            vidi__epoch_lose(epoch, added.lost);
-    }
-}
+/* What takes a list of a set's contents: entry by entry, or `hashes` in blocks where the kind can (filters/filter.h). */
+typedef struct vidi__lister {
+    vidi_visitor visitor;
+    vidi__take_hashes *hashes; /* may be NULL */
+    void *context;
+} vidi__lister;
+
+/* vidi_iterate, for a set that is here. */
+int vidi__set_list(const vidi_set *set, const vidi__lister *to);
 
 /* The error for a kind that lacks a capability. */
 int vidi__cannot(const vidi_set *set, const char *what);
@@ -491,52 +487,82 @@ double vidi__merge_lost(double into, double from, vidi__merge_growth growth);
 /* The error for a merge that would leave this rate. */
 int vidi__merge_refuse(double merged, const vidi__recipe *recipe);
 
-/* ---- locks ---- */
+/* ---- locks (lock.c) ---- */
 
 void vidi__lock_shared(const vidi_set *set);
 void vidi__lock_alone(const vidi_set *set);
-/* For callers that only read, but need the filter to stand still: exclusive if adds hold the lock shared. */
+/* For callers that only read, but need the filter to stand still: alone if adds run in parallel. */
 void vidi__lock_still(const vidi_set *set);
 /*
  * The same, and unless the filter is mapped, everything committed is brought to it first. The caller holds `turn`. The
  * set is locked even after an error.
  */
 int vidi__lock_whole(const vidi_set *set);
-/* Takes the lock alone if nobody else is there (base/latch.h). */
-static inline bool vidi__lock_try_alone(const vidi_set *set)
+void vidi__unlock(const vidi_set *set);
+
+/* Returns true if the caller, which holds the lock, is alone in the set. */
+static inline bool vidi__set_is_alone(const vidi_set *set)
+{
+    return !set->gate.shared;
+}
+
+/* For adds and lookups: they get the slot to count in, and give it back with the number of calls that they were. */
+vidi__slot *vidi__lock_to_add_slowly(vidi_set *set, vidi__slot *slot);
+vidi__slot *vidi__lock_to_look_slowly(const vidi_set *set, vidi__slot *slot);
+void vidi__unlock_slowly(vidi_set *set, vidi__slot *slot, size_t calls);
+
+static inline vidi__slot *vidi__lock_to_add(vidi_set *set)
+{
+    vidi__slot *slot = vidi__gate_enter(&set->gate);
+    return VIDI__LIKELY(slot && !set->in_turn) ? slot : vidi__lock_to_add_slowly(set, slot);
+}
+
+static inline vidi__slot *vidi__lock_to_look(const vidi_set *set)
+{
+    vidi__slot *slot = vidi__gate_enter(&((vidi_set *)set)->gate);
+    return VIDI__LIKELY(slot && !set->in_turn) ? slot : vidi__lock_to_look_slowly(set, slot);
+}
+
+static inline void vidi__unlock_slot(const vidi_set *set, vidi__slot *slot, size_t calls)
 {
     vidi_set *self = (vidi_set *)set;
-    if (VIDI__UNLIKELY(!vidi__latch_try_alone(&self->lock)))
-        return false;
-    self->alone = true;
-    return true;
+    if (VIDI__LIKELY(slot == &set->gate.own && !set->gate.exclusive))
+        vidi__gate_leave(&self->gate, slot);
+    else
+        vidi__unlock_slowly(self, slot, calls);
 }
 
-/* For adds: alone if nobody else is there, otherwise shared if the filter allows it. */
-void vidi__lock_to_add_among_others(vidi_set *set);
+/* What was answered in an epoch of this set, by all threads; exact if the caller is alone. */
+typedef struct vidi__counts {
+    uint64_t fresh, seen, invalid, asked, removed;
+    double lost;
+} vidi__counts;
 
-static inline void vidi__lock_to_add(vidi_set *set)
+vidi__counts vidi__counts_of(const vidi_set *set, const vidi__epoch *epoch);
+
+static inline void vidi__slot_lose(vidi__slot *slot, double more)
 {
-    if (!vidi__lock_try_alone(set))
-        vidi__lock_to_add_among_others(set);
+    double lost = atomic_load_explicit(&slot->counted.lost, memory_order_relaxed) + more;
+    atomic_store_explicit(&slot->counted.lost, lost, memory_order_relaxed);
 }
 
-/* For lookups: alone if nobody else is there, otherwise shared. */
-static inline void vidi__lock_to_look(const vidi_set *set)
+/* Counts adds. */
+static inline void vidi__slot_count(vidi__slot *slot, const vidi__tally *tally)
 {
-    if (!vidi__lock_try_alone(set))
-        vidi__lock_shared(set);
+    vidi__counter_add(&slot->counted.fresh, tally->fresh);
+    vidi__counter_add(&slot->counted.seen, tally->seen);
+    vidi__slot_lose(slot, tally->lost);
 }
 
-static inline void vidi__unlock(const vidi_set *set)
+/* Counts one add. */
+static inline void vidi__slot_count_one(vidi__slot *slot, vidi__added added)
 {
-    vidi_set *self = (vidi_set *)set;
-    if (VIDI__UNLIKELY(!self->alone)) {
-        vidi__latch_release_shared(&self->lock);
-        return;
+    if (added.code == VIDI_SEEN) {
+        vidi__counter_add(&slot->counted.seen, 1);
+    } else if (added.code == VIDI_NEW) {
+        vidi__counter_add(&slot->counted.fresh, 1);
+        vidi__slot_lose(slot, added.lost);
     }
-    self->alone = false;
-    vidi__latch_release_alone(&self->lock);
 }
 
 /* Around calls that must not overlap with a snapshot. Taken before the lock; nothing to do for sets in memory. */

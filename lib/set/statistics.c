@@ -3,11 +3,6 @@
 
 #include "set/set.h"
 
-static uint64_t load(const _Atomic uint64_t *counter)
-{
-    return atomic_load_explicit(counter, memory_order_relaxed);
-}
-
 static void of_filter(const vidi__filter *filter, vidi_stats *stats)
 {
     vidi__filter_stats own = {.stages = 1};
@@ -36,18 +31,19 @@ int vidi_stat(const vidi_set *set, vidi_stats *stats)
     if (!set || !stats)
         return vidi__fail(VIDI_EARGUMENT, "set or stats is NULL");
     VIDI__TRY(vidi__set_here(set));
-    vidi__lock_shared(set);
+    vidi__lock_still(set);
     const vidi__epoch *now = &set->now;
+    const vidi__counts counts = vidi__counts_of(set, now);
     of_filter(now->filter, &mine);
     mine.epoch = now->number;
     mine.memory_bytes = vidi__memory_used(&set->memory);
     mine.memory_limit = set->memory.limit;
-    mine.expected_lost = vidi__epoch_lost(now);
-    mine.answered_new = load(&now->answered_new);
-    mine.answered_seen = load(&now->answered_seen);
-    mine.answered_invalid = load(&now->answered_invalid);
-    mine.asked = load(&now->asked);
-    mine.removed = load(&now->removed);
+    mine.expected_lost = counts.lost;
+    mine.answered_new = counts.fresh;
+    mine.answered_seen = counts.seen;
+    mine.answered_invalid = counts.invalid;
+    mine.asked = counts.asked;
+    mine.removed = counts.removed;
     mine.past_epochs = set->history_count;
     if (set->persistence)
         set->persistence->stat((vidi_set *)set, &mine);
@@ -79,7 +75,7 @@ int vidi_stage_stat(const vidi_set *set, uint64_t index, vidi_stage_stats *stats
     if (!set || !stats)
         return vidi__fail(VIDI_EARGUMENT, "set or stats is NULL");
     VIDI__TRY(vidi__set_here(set));
-    vidi__lock_shared(set);
+    vidi__lock_still(set);
     const vidi__filter *filter = set->now.filter;
     filter->kind->stat(filter, &all);
     if (index < all.stages)

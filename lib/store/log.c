@@ -91,7 +91,6 @@ static int make(vidi__log **out, vidi__memory *memory, vidi__log_policy policy)
     int code = vidi__log_grow(log, &log->filling, VIDI__LOG_BUFFER_MIN);
     if (code == VIDI_OK)
         code = vidi__log_grow(log, &log->writing, VIDI__LOG_BUFFER_MIN);
-    vidi__log_set_ready(log);
     if (code < 0)
         release_log(log);
     else
@@ -199,6 +198,14 @@ void vidi__log_watch(vidi__log *log, void (*synced)(void *context, uint64_t leng
     pthread_mutex_lock(&log->lock);
     log->watcher = synced;
     log->watching = context;
+    pthread_mutex_unlock(&log->lock);
+}
+
+void vidi__log_gather_by(vidi__log *log, void (*gather)(void *context), void *context)
+{
+    pthread_mutex_lock(&log->lock);
+    log->gather = gather;
+    log->gathering = context;
     pthread_mutex_unlock(&log->lock);
 }
 

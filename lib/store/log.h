@@ -93,15 +93,16 @@ int vidi__log_reserve(vidi__log *log, uint64_t payload_bytes);
 void vidi__log_unreserve(vidi__log *log, uint64_t payload_bytes);
 
 /*
- * The standing reservation: if the log is ready, a record of at most VIDI__LOG_STANDING_PAYLOAD bytes can be appended
- * without a reservation of its own, by giving VIDI__LOG_STANDS for its size. It is for one thread at a time: the caller
- * makes sure that nobody else appends meanwhile. A log that fails after it was ready loses the record, as it would lose
- * one that was reserved.
+ * The same for records that are gathered elsewhere first; false if it would have to wait, or fails. Such a record must
+ * be appended, or given back, by the function that vidi__log_gather_by has set, or before. That is called from the
+ * log's thread, without a lock, whenever it is about to write: at most 100 ms after such a reservation.
  */
-#define VIDI__LOG_STANDING_PAYLOAD UINT64_C(2048)
-#define VIDI__LOG_STANDING (VIDI__LOG_STANDING_PAYLOAD + VIDI__LOG_RECORD_HEAD + VIDI__LOG_CHECK)
-#define VIDI__LOG_STANDS UINT64_MAX
-bool vidi__log_is_ready(const vidi__log *log);
+bool vidi__log_reserve_now(vidi__log *log, uint64_t payload_bytes);
+/* Before the first append. */
+void vidi__log_gather_by(vidi__log *log, void (*gather)(void *context), void *context);
+
+/* Returns true if the log has failed, without a lock: it may have failed a moment ago. */
+bool vidi__log_has_failed(const vidi__log *log);
 
 /*
  * Appends a record whose payload consists of the pieces. They must not exceed `reserved`, the payload_bytes of the

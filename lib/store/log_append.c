@@ -17,8 +17,8 @@ void vidi__log_fail(vidi__log *log, int code)
     if (!log->error) {
         log->error = code;
         snprintf(log->sentence, sizeof log->sentence, "%s", vidi__sentence());
+        atomic_store_explicit(&log->failed, true, memory_order_relaxed);
     }
-    vidi__log_set_ready(log);
     pthread_cond_broadcast(&log->done);
     pthread_cond_signal(&log->work);
 }
@@ -44,21 +44,9 @@ static void wait_for_thread(vidi__log *log)
     vidi__clock_now->wait(&log->done, &log->lock, VIDI__NEVER);
 }
 
-static bool has_standing_room(const vidi__log *log)
+bool vidi__log_has_failed(const vidi__log *log)
 {
-    return log->filling.room - log->filling.used >= log->reserved + VIDI__LOG_STANDING;
-}
-
-void vidi__log_set_ready(vidi__log *log)
-{
-    bool ready = !log->error && !log->starved && has_standing_room(log) && log->end - log->written <= log->pending_most;
-    if (ready != atomic_load_explicit(&log->ready, memory_order_relaxed))
-        atomic_store_explicit(&log->ready, ready, memory_order_relaxed);
-}
-
-bool vidi__log_is_ready(const vidi__log *log)
-{
-    return atomic_load_explicit(&log->ready, memory_order_relaxed);
+    return atomic_load_explicit(&log->failed, memory_order_relaxed);
 }
 
 /* Waits until the thread has written what is in the buffers, or a part of it. */
@@ -75,13 +63,12 @@ static int reserve_now(vidi__log *log, uint64_t bytes)
 {
     if (log->starved)
         return vidi__fail(VIDI_EMEMORY, "%s: cannot allocate a buffer", log->file.name);
-    return vidi__log_grow(log, &log->filling, log->filling.used + log->reserved + bytes + VIDI__LOG_STANDING);
+    return vidi__log_grow(log, &log->filling, log->filling.used + log->reserved + bytes);
 }
 
 /*
  * Reserves room in the current buffer and, while the thread has no memory for the other one, in the next one as well.
- * Without memory for a larger buffer, it waits until the one that is there has been written. What vidi__log_is_ready
- * promises stays untouched.
+ * Without memory for a larger buffer, it waits until the one that is there has been written.
  */
 static int reserve(vidi__log *log, uint64_t bytes)
 {
@@ -95,7 +82,6 @@ static int reserve(vidi__log *log, uint64_t bytes)
     }
     VIDI__TRY(code);
     log->reserved += bytes;
-    vidi__log_set_ready(log);
     return VIDI_OK;
 }
 
@@ -107,6 +93,32 @@ int vidi__log_reserve(vidi__log *log, uint64_t payload_bytes)
     int code = reserve(log, vidi__log_record_bytes(payload_bytes));
     pthread_mutex_unlock(&log->lock);
     return code;
+}
+
+/* Sees to it that the thread gathers in time. */
+static void promise(vidi__log *log)
+{
+    if (!log->promised && log->filling.used == 0) {
+        log->filling_since = vidi__clock_now->now();
+        pthread_cond_signal(&log->work);
+    }
+    log->promised = true;
+}
+
+bool vidi__log_reserve_now(vidi__log *log, uint64_t payload_bytes)
+{
+    uint64_t bytes = vidi__log_record_bytes(payload_bytes);
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    pthread_mutex_lock(&log->lock);
+    bool reserved = !log->error && log->end - log->written <= log->pending_most && reserve_now(log, bytes) == VIDI_OK;
+    if (reserved) {
+        log->reserved += bytes;
+        promise(log);
+    }
+    pthread_mutex_unlock(&log->lock);
+    vidi__quiet_end(&quiet, VIDI_OK);
+    return reserved;
 }
 
 /* The reservation has been used, or is not needed; the thread may be waiting for that. */
@@ -124,15 +136,6 @@ void vidi__log_unreserve(vidi__log *log, uint64_t payload_bytes)
     pthread_mutex_unlock(&log->lock);
 }
 
-/* Renews the standing reservation, which an append has used. Without memory, the next append must reserve. */
-static __attribute__((noinline)) void renew_standing(vidi__log *log)
-{
-    vidi__quiet quiet;
-    vidi__quiet_begin(&quiet);
-    (void)vidi__log_grow(log, &log->filling, log->filling.used + log->reserved + VIDI__LOG_STANDING);
-    vidi__quiet_end(&quiet, VIDI_OK);
-}
-
 /* ---- appending ---- */
 
 /*
@@ -144,7 +147,7 @@ static void grown(vidi__log *log, uint64_t bytes)
     uint64_t before = log->filling.used;
     log->filling.used += bytes;
     log->end += bytes;
-    if (before == 0)
+    if (before == 0 && !log->promised)
         log->filling_since = vidi__clock_now->now();
     if (before == 0 || (before < VIDI__LOG_WRITE_FROM && log->filling.used >= VIDI__LOG_WRITE_FROM))
         pthread_cond_signal(&log->work);
@@ -175,20 +178,9 @@ static unsigned char *new_record(vidi__log *log, uint32_t type, uint64_t payload
  */
 static bool fits(vidi__log *log, uint64_t payload, uint64_t reserved)
 {
-    bool standing = reserved == VIDI__LOG_STANDS;
-    if (payload > (standing ? VIDI__LOG_STANDING_PAYLOAD : reserved) || (standing && !has_standing_room(log)))
+    if (payload > reserved)
         vidi__log_fail(log, vidi__fail(VIDI_EARGUMENT, "%s: a record is larger than its reservation", log->file.name));
     return !log->error;
-}
-
-/* Ends an append: its reservation is used up. */
-static void settle(vidi__log *log, uint64_t reserved)
-{
-    if (reserved != VIDI__LOG_STANDS)
-        use_up(log, reserved);
-    else if (VIDI__UNLIKELY(!has_standing_room(log)))
-        renew_standing(log);
-    vidi__log_set_ready(log);
 }
 
 void vidi__log_append(vidi__log *log, uint32_t type, const vidi_str *pieces, size_t count, uint64_t reserved,
@@ -209,7 +201,7 @@ void vidi__log_append(vidi__log *log, uint32_t type, const vidi_str *pieces, siz
         log->end += vidi__log_record_bytes(payload); /* positions grow in a log that has failed, too */
     }
     *position = log->end;
-    settle(log, reserved);
+    use_up(log, reserved);
     pthread_mutex_unlock(&log->lock);
 }
 
@@ -264,7 +256,7 @@ void vidi__log_enter(vidi__log *log, const vidi__log_entries *entries, uint64_t 
 
 void vidi__log_leave(vidi__log *log, const vidi__log_place *place)
 {
-    settle(log, place->reserved);
+    use_up(log, place->reserved);
     pthread_mutex_unlock(&log->lock);
 }
 

@@ -26,12 +26,11 @@ static void seal(const vidi__log *log, uint64_t offset)
 
 /*
  * Swaps the buffers. The new one must have room for what was reserved. If there is no memory for that, nothing happens,
- * and there are no new reservations until enough of the old ones have been used. The smallest buffer is large enough
- * for the standing reservation.
+ * and there are no new reservations until enough of the old ones have been used.
  */
 static bool swap(vidi__log *log)
 {
-    uint64_t room = log->stopping ? 0 : log->reserved + VIDI__LOG_STANDING;
+    uint64_t room = log->stopping ? 0 : log->reserved;
     log->starved = vidi__log_grow(log, &log->writing, room) != VIDI_OK;
     if (!log->starved) {
         vidi__log_buffer full = log->filling;
@@ -41,7 +40,6 @@ static bool swap(vidi__log *log)
         if (log->written == log->synced)
             log->dirty_since = log->filling_since;
     }
-    vidi__log_set_ready(log);
     if (log->starved && log->blocked) /* appenders that wait for the disk must learn of it */
         pthread_cond_broadcast(&log->done);
     return !log->starved;
@@ -76,7 +74,6 @@ static void write_out(vidi__log *log)
         return;
     }
     log->written += bytes;
-    vidi__log_set_ready(log);
     if (log->blocked)
         pthread_cond_broadcast(&log->done);
 }
@@ -126,7 +123,7 @@ static void sync_out(vidi__log *log)
 /* The time at which the buffer must be written: VIDI__NEVER if it is empty, 0 for at once. */
 static uint64_t write_due(const vidi__log *log)
 {
-    if (log->filling.used == 0)
+    if (log->filling.used == 0 && !log->promised)
         return VIDI__NEVER;
     if (log->policy == VIDI__SYNC_ALWAYS || log->wanted > log->written || log->filling.used >= VIDI__LOG_WRITE_FROM ||
         log->blocked || log->stopping)
@@ -150,10 +147,23 @@ static void sleep_until(vidi__log *log, uint64_t due)
     vidi__clock_now->wait(&log->work, &log->lock, due);
 }
 
+static void gather(vidi__log *log)
+{
+    if (!log->promised)
+        return;
+    log->promised = false; /* what is promised from now on is not sure to be gathered now */
+    pthread_mutex_unlock(&log->lock);
+    log->gather(log->gathering);
+    pthread_mutex_lock(&log->lock);
+}
+
 /* A sync that is due follows a write even if the next write is due by then: otherwise it might never come. */
 static void do_what_is_due(vidi__log *log, uint64_t time)
 {
     if (write_due(log) <= time) {
+        gather(log);
+        if (log->filling.used == 0 || log->error)
+            return;
         if (swap(log))
             write_out(log);
         else

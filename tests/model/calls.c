@@ -13,7 +13,7 @@ static const struct {
     {model_call_reopen, 5},        {model_call_kill, 3},       {model_call_read_beside, 3}, {model_call_rotate, 3},
     {model_call_drop_previous, 1}, {model_call_merge, 4},      {model_call_write, 2},       {model_call_read, 1},
     {model_call_open_wrongly, 2},  {model_call_look, 3},       {model_call_inspect, 2},     {model_call_tend, 2},
-    {model_call_copy, 1},
+    {model_call_copy, 1},          {model_call_together, 5},
 };
 
 void model_make_call(model_world *world)

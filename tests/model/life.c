@@ -149,6 +149,7 @@ static void heal(model_world *world)
 /* The set is open. */
 static void opened(model_world *world, bool made)
 {
+    world->threads_met = false;
     world->n_marks = world->n_digests = 0;
     bool unsure = world->sync_failed, next;
     if (!made)

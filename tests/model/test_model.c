@@ -1,6 +1,6 @@
 /*
  * The model checker: sequences of calls at random, over the whole interface, with faults of memory, disk, process and
- * power at random places. After every call, everything that can be seen of the set is compared with a model (truth.h).
+ * power at random places, and now and then by several threads at once. After every call, everything that can be seen of the set is compared with a model (truth.h).
  *
  *     truth.c      the model: what must be seen, by vidi.h alone
  *     universe.c   the URLs

@@ -1,6 +1,6 @@
 /*
  * One run of the model checker: a set, the model beside it, the faults that are in force, and a trace of what was done.
- * Everything in it follows from its seed.
+ * Everything in it follows from its seed, except the order in which threads that call at the same time get their turns.
  */
 #ifndef TESTS_MODEL_WORLD_H
 #define TESTS_MODEL_WORLD_H
@@ -74,6 +74,7 @@ typedef struct model_world {
     bool died_inside;            /* the process died inside a call that may have counted something */
     bool closed_whole;           /* … and nothing was staged */
     bool power_failed;           /* before the set was opened again */
+    bool threads_met;            /* several threads have used the open set */
     bool found_next;             /* the set was opened and found in the next epoch, after a rotation had failed */
     const model_kind *next_kind; /* of the last rotation that was tried */
     model_incident incident;
@@ -191,6 +192,8 @@ void model_call_write(model_world *world);
 void model_call_read(model_world *world);
 void model_call_copy(model_world *world);
 void model_call_open_wrongly(model_world *world);
+
+void model_call_together(model_world *world);
 
 void model_call_look(model_world *world);
 void model_call_inspect(model_world *world);

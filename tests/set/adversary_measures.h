@@ -154,12 +154,11 @@ static inline void mirror_add(mirror *m, const vidi__u128 *hashes, uint64_t n)
 {
     enum { AHEAD = 16 }; /* so that the memory is not waited for */
     for (uint64_t i = 0; i < n; i++) {
-        const vidi__partition *partition = vidi__table_partition(&m->table, hashes[i].hi);
-        uint64_t changes = partition->changes;
+        uint64_t replaced = m->table.replaced;
         if (i + AHEAD < n)
             __builtin_prefetch(vidi__table_place(&m->table, hashes[i + AHEAD].hi).spot.line, 1);
         assert_true(vidi__table_add(&m->table, hashes[i].hi) > 0);
-        if (partition->changes != changes)
+        if (m->table.replaced != replaced)
             m->moved += vidi__table_place(&m->table, hashes[i].hi).table->used;
     }
 }
@@ -213,15 +212,15 @@ static inline tenancy tenancy_of(const mirror *m)
     tenancy t = {0};
     vidi__table_stats stats = {0};
     for (unsigned i = 0; i < vidi__table_partitions(&m->table); i++) {
-        const vidi__partition *partition = &m->table.partitions[i];
-        uint64_t entries = partition->directory ? UINT64_C(1) << partition->depth : 0;
-        for (uint64_t entry = 0; entry < entries; entry++)
-            if (entry == 0 || partition->directory[entry] != partition->directory[entry - 1])
-                look_at_part(partition->directory[entry], &t);
+        const vidi__directory directory = vidi__directory_of(&m->table.partitions[i]);
+        uint64_t count = directory.entries ? UINT64_C(1) << directory.depth : 0;
+        for (uint64_t entry = 0; entry < count; entry++)
+            if (entry == 0 || directory.entries[entry] != directory.entries[entry - 1])
+                look_at_part(directory.entries[entry], &t);
         vidi__table_stat(&m->table, i, &stats);
-        t.of[DEPTH] = fmax(t.of[DEPTH], partition->depth);
-        t.of[REBUILDS] += (double)partition->changes;
+        t.of[DEPTH] = fmax(t.of[DEPTH], directory.depth);
     }
+    t.of[REBUILDS] = (double)m->table.replaced;
     t.of[BYTES] = (double)stats.bytes;
     t.of[MOVED] = (double)m->moved;
     return t;

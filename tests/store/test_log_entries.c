@@ -1,6 +1,6 @@
 /*
- * Entries of a log: those of one type share a record until the thread takes it, whatever their sizes; and the standing
- * reservation, with which they are appended.
+ * Entries of a log: those of one type share a record until the thread takes it, whatever their sizes. And records that
+ * are promised: the thread asks for them before it writes.
  */
 #include <sched.h>
 
@@ -10,7 +10,7 @@
 
 static test_scratch folder;
 
-enum { BEGIN = 5, MOST = 300 };
+enum { BEGIN = 5, MOST = 2000 };
 
 /* What a reading has found: the entries of all records, and how many each record has. */
 typedef struct found_entries {
@@ -59,13 +59,14 @@ static found_entries read_back(uint32_t first)
 }
 
 /* Appends one entry, with `begin` before it. Returns the position. */
-static uint64_t put(vidi__log *log, uint32_t type, uint32_t number, unsigned char begin, bool shares, uint64_t reserved)
+static uint64_t put_as(vidi__log *log, uint32_t type, uint32_t number, unsigned char begin, bool shares)
 {
     vidi__log_place place;
     size_t bytes = entry_bytes(number);
+    assert_int_equal(vidi__log_reserve(log, BEGIN + bytes), VIDI_OK);
     vidi__log_entries entries = {.type = type, .count = 1, .begin = BEGIN, .bytes = bytes, .shares = shares};
     uint64_t before = vidi__log_end(log);
-    vidi__log_enter(log, &entries, reserved, &place);
+    vidi__log_enter(log, &entries, BEGIN + bytes, &place);
     assert_non_null(place.begin);
     memset(place.begin, begin, BEGIN);
     memset(place.entries, (unsigned char)number, bytes);
@@ -75,10 +76,9 @@ static uint64_t put(vidi__log *log, uint32_t type, uint32_t number, unsigned cha
     return place.position;
 }
 
-static uint64_t put_standing(vidi__log *log, uint32_t type, uint32_t number, unsigned char begin)
+static uint64_t put(vidi__log *log, uint32_t type, uint32_t number, unsigned char begin)
 {
-    assert_true(vidi__log_is_ready(log));
-    return put(log, type, number, begin, true, VIDI__LOG_STANDS);
+    return put_as(log, type, number, begin, true);
 }
 
 /* On a clock that stands still the thread takes nothing until somebody waits. */
@@ -106,10 +106,10 @@ static void entries_of_a_type_share_a_record(void **state)
     vidi__log *log = begin_log(&memory);
     uint32_t number = 0;
     for (int i = 0; i < 150; i++)
-        put_standing(log, 7, number++, (unsigned char)i);
-    put_standing(log, 8, number++, 200);
-    put_standing(log, 8, number++, 201);
-    put_standing(log, 7, number++, 202);
+        put(log, 7, number++, (unsigned char)i);
+    put(log, 8, number++, 200);
+    put(log, 8, number++, 201);
+    put(log, 7, number++, 202);
     end_log(log, &memory);
     found_entries all = read_back(0);
     const uint32_t counts[] = {64, 64, 22, 2, 1};
@@ -131,12 +131,13 @@ static void others_keep_their_records(void **state)
     vidi__log *log = begin_log(&memory);
     uint64_t position;
     char whole[BEGIN] = {9, 9, 9, 9, 9};
-    put_standing(log, 7, 0, 1);
-    put(log, 7, 1, 2, false, VIDI__LOG_STANDS);
-    put(log, 7, 2, 3, false, VIDI__LOG_STANDS);
-    put_standing(log, 7, 3, 4);
-    vidi__log_append(log, 7, &(vidi_str){whole, BEGIN}, 1, VIDI__LOG_STANDS, &position);
-    put_standing(log, 7, 4, 5);
+    put(log, 7, 0, 1);
+    put_as(log, 7, 1, 2, false);
+    put_as(log, 7, 2, 3, false);
+    put(log, 7, 3, 4);
+    assert_int_equal(vidi__log_reserve(log, BEGIN), VIDI_OK);
+    vidi__log_append(log, 7, &(vidi_str){whole, BEGIN}, 1, BEGIN, &position);
+    put(log, 7, 4, 5);
     end_log(log, &memory);
     found_entries all = read_back(0);
     assert_int_equal(all.records, 6);
@@ -151,9 +152,9 @@ static void an_entry_that_was_waited_for_is_on_disk(void **state)
     vidi__memory memory;
     vidi__log *log = begin_log(&memory);
     for (uint32_t number = 0; number < 60; number += 3) {
-        uint64_t first = put_standing(log, 7, number, 1);
-        put_standing(log, 7, number + 1, 2);
-        put_standing(log, 7, number + 2, 3);
+        uint64_t first = put(log, 7, number, 1);
+        put(log, 7, number + 1, 2);
+        put(log, 7, number + 2, 3);
         assert_int_equal(vidi__log_wait(log, first), VIDI_OK);
         found_entries all = read_back(0);
         assert_int_equal(all.next, number + 3);
@@ -183,81 +184,125 @@ static void a_shared_record_is_not_large(void **state)
     end_log(log, &memory);
 }
 
-/* ---- the standing reservation ---- */
+/* ---- promised records ---- */
 
-/* Beside large reservations, and through many buffers, there is always room for one more. */
-static void a_ready_log_takes_a_record(void **state)
-{
-    (void)state;
-    test_allocator allocator;
-    vidi__memory memory;
+/* Where a record waits until the log asks for it. */
+typedef struct waiting {
     vidi__log *log;
-    static char payload[VIDI__LOG_STANDING_PAYLOAD];
+    uint32_t number;
+    bool there;
+    unsigned asked;
+} waiting;
+
+static void append_promised(vidi__log *log, uint32_t number)
+{
+    char payload[BEGIN + 40] = {0};
     uint64_t position;
-    test_allocator_init(&allocator); /* it notices writes beyond a buffer */
-    assert_int_equal(vidi__memory_init(&memory, &allocator.hook, 0), VIDI_OK);
-    test_scratch_empty(&folder);
-    assert_int_equal(vidi__log_create(&log, &memory, folder.handle, &log_id, VIDI__SYNC_NO), VIDI_OK);
-    for (uint64_t i = 0; i < 3000; i++) {
-        uint64_t large = test_mix(i) % (100 << 10);
-        assert_int_equal(vidi__log_reserve(log, large), VIDI_OK);
-        while (!vidi__log_is_ready(log)) { /* the disk is slow */
-            vidi__log_unreserve(log, large);
-            assert_int_equal(vidi__log_reserve(log, large), VIDI_OK);
-        }
-        vidi__log_append(log, 1, &(vidi_str){payload, sizeof payload}, 1, VIDI__LOG_STANDS, &position);
-        vidi__log_unreserve(log, large);
-    }
-    assert_int_equal(vidi__log_close(log), VIDI_OK);
-    test_allocator_finish(&allocator);
+    size_t bytes = entry_bytes(number);
+    memset(payload + BEGIN, (unsigned char)number, bytes);
+    vidi__log_append(log, 7, &(vidi_str){payload, BEGIN + bytes}, 1, BEGIN + 40, &position);
 }
 
-/* Without memory the log is not ready in the end, and loses nothing that it took while it was. */
-static void without_memory_a_log_is_not_ready(void **state)
+static void gather(void *context)
+{
+    waiting *self = context;
+    self->asked++;
+    if (self->there)
+        append_promised(self->log, self->number++);
+    self->there = false;
+}
+
+/* The thread asks for it in time, before it writes anything else, and does not ask again. */
+static void a_promised_record_is_asked_for(void **state)
+{
+    (void)state;
+    vidi__memory memory;
+    waiting self = {.log = begin_log(&memory)};
+    vidi__log_gather_by(self.log, gather, &self);
+    test_clock_await(VIDI__NEVER, 1);
+    for (unsigned i = 0; i < 20; i++) {
+        assert_true(vidi__log_reserve_now(self.log, BEGIN + 40));
+        self.there = true;
+        uint64_t end = vidi__log_end(self.log);
+        if (i % 2) {
+            put(self.log, 8, self.number++, 1); /* whoever waits for this has to wait for the promised one as well */
+            assert_int_equal(vidi__log_wait(self.log, UINT64_MAX), VIDI_OK);
+        } else {
+            test_clock_settle();
+            test_clock_forward(100 * TEST_MS);
+            test_clock_settle();
+        }
+        assert_true(!self.there && vidi__log_end(self.log) > end);
+        assert_int_equal(self.asked, i + 1);
+    }
+    end_log(self.log, &memory);
+    assert_int_equal(self.asked, 20);
+    assert_int_equal(read_back(0).records, 30);
+}
+
+/* A promise that is taken back costs nothing; the thread asks once all the same. */
+static void a_promise_can_be_taken_back(void **state)
+{
+    (void)state;
+    vidi__memory memory;
+    waiting self = {.log = begin_log(&memory)};
+    uint64_t end = vidi__log_end(self.log);
+    vidi__log_gather_by(self.log, gather, &self);
+    test_clock_await(VIDI__NEVER, 1);
+    assert_true(vidi__log_reserve_now(self.log, 100));
+    vidi__log_unreserve(self.log, 100);
+    test_clock_settle();
+    test_clock_forward(100 * TEST_MS);
+    test_clock_settle();
+    assert_int_equal(self.asked, 1);
+    assert_int_equal(vidi__log_end(self.log), end);
+    end_log(self.log, &memory);
+}
+
+/* Where a reservation would wait or fail, the other one says no; what was promised before finds its room. */
+static void without_memory_nothing_is_promised(void **state)
 {
     (void)state;
     test_allocator allocator;
     vidi__memory memory;
-    vidi__log *log;
-    uint32_t number = 0;
+    waiting self = {0};
+    unsigned promised = 0;
     test_allocator_init(&allocator);
     assert_int_equal(vidi__memory_init(&memory, &allocator.hook, 0), VIDI_OK);
     test_scratch_empty(&folder);
     test_clock_begin();
-    assert_int_equal(vidi__log_create(&log, &memory, folder.handle, &log_id, VIDI__SYNC_NO), VIDI_OK);
+    assert_int_equal(vidi__log_create(&self.log, &memory, folder.handle, &log_id, VIDI__SYNC_NO), VIDI_OK);
+    vidi__log_gather_by(self.log, gather, &self);
     test_clock_await(VIDI__NEVER, 1);
     test_allocator_fail(&allocator, 1, true);
-    while (vidi__log_is_ready(log)) {
-        put_standing(log, 7, number++, 1);
-        assert_true(number < 10000);
+    while (vidi__log_reserve_now(self.log, BEGIN + 40)) {
+        promised++;
+        assert_true(promised < 10000);
     }
-    assert_int_equal(vidi__log_reserve(log, VIDI__LOG_STANDING_PAYLOAD), VIDI_OK); /* the other buffer is as large */
-    vidi__log_unreserve(log, VIDI__LOG_STANDING_PAYLOAD);
-    assert_int_equal(vidi__log_reserve(log, 1 << 20), VIDI_EMEMORY);
-    assert_true(vidi__log_is_ready(log));
-    put_standing(log, 7, number++, 1);
-    assert_int_equal(vidi__log_close(log), VIDI_OK);
+    assert_true(promised > 100);
+    for (; self.number < promised; self.number++)
+        append_promised(self.log, self.number);
+    assert_int_equal(vidi__log_close(self.log), VIDI_OK);
     test_clock_end();
     test_allocator_finish(&allocator);
-    assert_int_equal(read_back(0).next, number);
+    assert_int_equal(read_back(0).next, promised);
 }
 
-static void a_log_that_failed_is_not_ready(void **state)
+static void a_log_that_failed_promises_nothing(void **state)
 {
     (void)state;
     vidi__memory memory;
     vidi__log *log = begin_log(&memory);
     vidi__log_place place;
-    vidi__log_entries entries = {.type = 7, .count = 1, .bytes = VIDI__LOG_STANDING_PAYLOAD + 1, .shares = true};
-    vidi__log_enter(log, &entries, VIDI__LOG_STANDS, &place); /* too much */
+    vidi__log_entries entries = {.type = 7, .count = 1, .bytes = 9, .shares = true};
+    assert_false(vidi__log_has_failed(log));
+    assert_true(vidi__log_reserve_now(log, 8));
+    vidi__log_enter(log, &entries, 8, &place); /* too much */
     assert_null(place.begin);
     vidi__log_leave(log, &place);
-    assert_false(vidi__log_is_ready(log));
+    assert_true(vidi__log_has_failed(log));
+    assert_false(vidi__log_reserve_now(log, 8));
     assert_int_equal(vidi__log_wait(log, 0), VIDI_EARGUMENT);
-    entries.bytes = 8;
-    vidi__log_enter(log, &entries, VIDI__LOG_STANDS, &place);
-    assert_null(place.begin);
-    vidi__log_leave(log, &place);
     assert_int_equal(vidi__log_close(log), VIDI_EARGUMENT);
     assert_int_equal(vidi__memory_used(&memory), 0);
     test_clock_end();
@@ -270,9 +315,10 @@ int main(int argc, char **argv)
     test_add("others keep their records", others_keep_their_records, NULL);
     test_add("an entry that was waited for is on disk", an_entry_that_was_waited_for_is_on_disk, NULL);
     test_add("a shared record is not large", a_shared_record_is_not_large, NULL);
-    test_add("a ready log takes a record", a_ready_log_takes_a_record, NULL);
-    test_add("without memory a log is not ready", without_memory_a_log_is_not_ready, NULL);
-    test_add("a log that failed is not ready", a_log_that_failed_is_not_ready, NULL);
+    test_add("a promised record is asked for", a_promised_record_is_asked_for, NULL);
+    test_add("a promise can be taken back", a_promise_can_be_taken_back, NULL);
+    test_add("without memory nothing is promised", without_memory_nothing_is_promised, NULL);
+    test_add("a log that failed promises nothing", a_log_that_failed_promises_nothing, NULL);
     int result = test_run("store/log_entries", argc, argv);
     test_scratch_remove(&folder);
     return result;

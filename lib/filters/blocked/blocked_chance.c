@@ -10,7 +10,7 @@
  */
 static int chord_bits(const vidi__layer *layer)
 {
-    return 6 + (layer->lines > 1) + (layer->lines > 2);
+    return 6 + (layer->in.lines > 1) + (layer->in.lines > 2);
 }
 
 /* The chord that spans this number of set bits: where it begins and ends. */
@@ -29,15 +29,15 @@ static vidi__chord chord_at(const vidi__layer *layer, unsigned partition, uint64
     bool follows = previous && previous->until == made.from;
     made.low = follows ? previous->high : vidi__layer_fp(layer, partition, (double)made.from);
     made.high = vidi__layer_fp(layer, partition, (double)made.until);
-    made.slope = (made.high - made.low) / (double)(made.until - made.from);
     return made;
 }
 
-/* The same, unless another partition has computed it in this batch. */
+/* The same, unless another partition has computed it lately. */
 static vidi__chord shared_chord_at(const vidi__layer *layer, unsigned partition, uint64_t ones,
-                                   const vidi__chord *previous, vidi__chords *chords)
+                                   const vidi__chord *previous, bool alone)
 {
-    if (!chords)
+    vidi__chords *chords = &layer->zones->chords;
+    if (!alone)
         return chord_at(layer, partition, ones, previous);
     vidi__chord span = span_at(layer, ones);
     vidi__chord *known =
@@ -49,18 +49,14 @@ static vidi__chord shared_chord_at(const vidi__layer *layer, unsigned partition,
 
 static double on_chord(const vidi__chord *chord, uint64_t ones)
 {
-    return chord->low + chord->slope * (double)(ones - chord->from);
+    return chord->low +
+           (chord->high - chord->low) * (double)(ones - chord->from) / (double)(chord->until - chord->from);
 }
 
-static double chance_in(const vidi__layer *layer, unsigned partition, uint64_t ones, vidi__chords *chords)
+static double chance_in(const vidi__layer *layer, unsigned partition, uint64_t ones, bool alone)
 {
-    vidi__chord chord = shared_chord_at(layer, partition, ones, NULL, chords);
+    vidi__chord chord = shared_chord_at(layer, partition, ones, NULL, alone);
     return on_chord(&chord, ones);
-}
-
-static uint64_t ones_in(const vidi__layer *layer, unsigned partition)
-{
-    return atomic_load_explicit(&layer->ones[partition], memory_order_relaxed);
 }
 
 static double both(double older, double last)
@@ -76,59 +72,67 @@ static double chance_of_full(const vidi__layer *layer, unsigned partition)
 {
     if (vidi__layer_bytes(layer) <= COUNTED_BYTES)
         return vidi__layer_fp_counted(layer, partition);
-    return chance_in(layer, partition, ones_in(layer, partition), NULL);
+    return chance_in(layer, partition, vidi__layer_ones_in(layer, partition), false);
 }
 
-static void set_last(vidi__zone *zone, double last)
+static double show(vidi__zone *zone, uint64_t ones)
 {
-    uint64_t bits;
-    zone->all = both(zone->older, last);
-    memcpy(&bits, &zone->all, sizeof bits);
-    atomic_store_explicit(&zone->shown, bits, memory_order_relaxed);
+    double all = both(zone->older, on_chord(&zone->chord, ones));
+    atomic_store_explicit(&zone->all, all, memory_order_relaxed);
+    return all;
 }
 
-void vidi__zone_refresh(vidi__zone *zone, unsigned partition, vidi__layer *const *layers, unsigned count)
+void vidi__zone_refresh(vidi__layer *const *layers, unsigned count, unsigned partition, bool alone)
 {
     const vidi__layer *last = layers[count - 1];
-    zone->layers = count;
+    vidi__zone *zone = &last->zones->of[partition];
+    uint64_t ones = vidi__layer_ones_in(last, partition);
     zone->older = 0;
     for (unsigned i = 0; i + 1 < count; i++)
         zone->older = both(zone->older, chance_of_full(layers[i], partition));
-    zone->last = chord_at(last, partition, ones_in(last, partition), NULL);
-    set_last(zone, on_chord(&zone->last, ones_in(last, partition)));
+    zone->chord = shared_chord_at(last, partition, ones, NULL, alone);
+    show(zone, ones);
 }
 
-void vidi__zone_bits_set(vidi__zone *zone, unsigned partition, vidi__layer *last, uint64_t more, vidi__rise *rise,
-                         vidi__chords *chords)
+void vidi__zone_bits_set(vidi__layer *const *layers, unsigned count, unsigned partition, uint64_t bits,
+                         vidi__rise *rise, bool alone)
 {
-    uint64_t before = ones_in(last, partition), middle = before + more / 2, after = before + more;
-    double start = zone->all, half = on_chord(&zone->last, middle);
-    if (VIDI__UNLIKELY(after >= zone->last.until)) {
-        if (middle >= zone->last.until)
-            half = chance_in(last, partition, middle, chords);
-        zone->last = shared_chord_at(last, partition, after, &zone->last, chords);
+    const vidi__layer *last = layers[count - 1];
+    vidi__zone *zone = &last->zones->of[partition];
+    uint64_t before = vidi__layer_ones_in(last, partition), middle = before + bits / 2, after = before + bits;
+    if (VIDI__UNLIKELY(!zone->chord.until))
+        vidi__zone_refresh(layers, count, partition, alone);
+    double start = atomic_load_explicit(&zone->all, memory_order_relaxed), half = on_chord(&zone->chord, middle);
+    if (VIDI__UNLIKELY(after >= zone->chord.until)) {
+        if (middle >= zone->chord.until)
+            half = chance_in(last, partition, middle, alone);
+        zone->chord = shared_chord_at(last, partition, after, &zone->chord, alone);
     }
-    set_last(zone, on_chord(&zone->last, after));
-    atomic_store_explicit(&last->ones[partition], after, memory_order_relaxed);
+    atomic_store_explicit(&zone->ones, after, memory_order_relaxed);
     rise->half += both(zone->older, half) - start;
-    rise->whole += zone->all - start;
+    rise->whole += show(zone, after) - start;
 }
 
-double vidi__zones_chance(const vidi__zone *zones)
+/* Until a zone of the last layer is known, that of the layer before tells. */
+static double chance_of(vidi__layer *const *layers, unsigned count, unsigned partition)
+{
+    double all = 0;
+    for (unsigned i = count; all == 0 && i-- > 0;)
+        all = layers[i]->zones ? atomic_load_explicit(&layers[i]->zones->of[partition].all, memory_order_relaxed) : 0;
+    return all;
+}
+
+double vidi__zones_chance(vidi__layer *const *layers, unsigned count)
 {
     double sum = 0;
-    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
-        uint64_t bits = atomic_load_explicit(&zones[i].shown, memory_order_relaxed);
-        double p;
-        memcpy(&p, &bits, sizeof p);
-        sum += p;
-    }
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        sum += chance_of(layers, count, i);
     return sum / VIDI__PARTITIONS;
 }
 
 /* Simpson's rule, as if the URLs of the batch had arrived evenly mixed and not partition by partition. */
-double vidi__rise_lost(vidi__rise rise, double before, uint64_t fresh)
+double vidi__rise_lost(vidi__rise rise, double before, uint64_t fresh, unsigned zones)
 {
-    double half = before + rise.half / VIDI__PARTITIONS, after = before + rise.whole / VIDI__PARTITIONS;
+    double half = before + rise.half / zones, after = before + rise.whole / zones;
     return (double)fresh * (vidi__filter_lost(before) + 4 * vidi__filter_lost(half) + vidi__filter_lost(after)) / 6;
 }

@@ -26,7 +26,8 @@ void vidi__layers_free(vidi__layers *layers)
 
 static int make_layer(vidi__layers *layers, unsigned index, vidi__blocked_layer_plan plan, vidi__blocked_shape shape)
 {
-    vidi__layer_config config = {layers->memory, &layers->seed, index, plan, shape, layers->later};
+    vidi__layer_config config = {layers->memory, &layers->seed, index, plan, shape, layers->later, false};
+    config.blank = index == 0 && !layers->plan.capacity;
     VIDI__TRY(vidi__layer_make(&layers->at[index], &config));
     atomic_store_explicit(&layers->made, index + 1, memory_order_release);
     return VIDI_OK;
@@ -63,46 +64,37 @@ int vidi__layers_begin(vidi__layers *layers)
     VIDI__TRY(make_next(layers));
     vidi__layer_touch(layers->at[0], UINT64_MAX);
     atomic_store(&layers->in_use, 1);
+    atomic_store(&layers->settled, 1);
     return VIDI_OK;
 }
 
-/* ---- room ---- */
+void vidi__layers_settle(vidi__layers *layers, bool alone)
+{
+    unsigned count = vidi__layers_count(layers);
+    const vidi__layer *last = layers->at[count - 1];
+    for (unsigned i = 0; last->zones && i < VIDI__PARTITIONS; i++) {
+        if (!alone)
+            vidi__mutex_lock(vidi__layers_lock(layers, i));
+        if (count > 1 || vidi__layer_ones_in(last, i)) /* otherwise the first add does it */
+            vidi__zone_refresh(layers->at, count, i, alone);
+        if (!alone)
+            vidi__mutex_unlock(vidi__layers_lock(layers, i));
+    }
+    atomic_store_explicit(&layers->settled, count, memory_order_release);
+}
 
-/* Puts the next layer into use if layer `full` is still the last. */
-static int advance(vidi__layers *layers, unsigned full)
+int vidi__layers_advance(vidi__layers *layers, unsigned full, bool alone)
 {
     int code = VIDI_OK;
     pthread_mutex_lock(&layers->growth);
     if (vidi__layers_count(layers) == full + 1 && (code = make_next(layers)) == VIDI_OK) {
         vidi__layer_touch(layers->at[full + 1], UINT64_MAX);
-        layers->refused = false;
+        atomic_store_explicit(&layers->refused, false, memory_order_relaxed);
         atomic_store_explicit(&layers->in_use, full + 2, memory_order_release);
+        vidi__layers_settle(layers, alone);
     }
     pthread_mutex_unlock(&layers->growth);
     return code;
-}
-
-int vidi__layers_claim(vidi__layers *layers, size_t n, unsigned *index, uint64_t *taken)
-{
-    for (;;) {
-        *index = vidi__layers_count(layers) - 1;
-        vidi__layer *last = layers->at[*index];
-        uint64_t claimed = atomic_load_explicit(&last->claimed, memory_order_relaxed);
-        while (claimed < last->urls) {
-            *taken = last->urls - claimed < n ? last->urls - claimed : n;
-            if (atomic_compare_exchange_weak_explicit(&last->claimed, &claimed, claimed + *taken, memory_order_relaxed,
-                                                      memory_order_relaxed))
-                return VIDI_OK;
-        }
-        VIDI__TRY(advance(layers, *index));
-    }
-}
-
-void vidi__layers_settle(vidi__layers *layers, unsigned index, uint64_t taken, uint64_t used)
-{
-    vidi__layer *layer = layers->at[index];
-    atomic_fetch_add_explicit(&layer->claimed, used - taken, memory_order_relaxed);
-    atomic_fetch_add_explicit(&layer->count, used, memory_order_relaxed);
 }
 
 /* ---- the next layer, ahead of time ---- */
@@ -114,7 +106,9 @@ void vidi__layers_settle(vidi__layers *layers, unsigned index, uint64_t taken, u
 static bool next_is_due(const vidi__layers *layers, double *share)
 {
     const vidi__layer *last = vidi__layers_last(layers);
-    uint64_t count = atomic_load_explicit(&last->count, memory_order_relaxed);
+    uint64_t count = atomic_load_explicit(&last->claimed, memory_order_relaxed);
+    if (count > last->prepare && count - last->prepare <= VIDI__PARTITIONS)
+        count = vidi__layer_count(last); /* without the room that some partitions have claimed */
     if (count <= last->prepare)
         return false;
     *share = count < last->urls ? (double)(count - last->prepare) / (double)(last->urls - last->prepare) : 1;
@@ -125,22 +119,40 @@ static bool next_is_due(const vidi__layers *layers, double *share)
 static void make_ahead(vidi__layers *layers)
 {
     vidi__quiet quiet;
-    if (next_is_made(layers) || layers->refused)
+    if (next_is_made(layers) || atomic_load_explicit(&layers->refused, memory_order_relaxed))
         return;
     vidi__quiet_begin(&quiet);
-    layers->refused = make_next(layers) < 0;
+    atomic_store_explicit(&layers->refused, make_next(layers) < 0, memory_order_relaxed);
     vidi__quiet_end(&quiet, VIDI_OK);
+}
+
+/* How far the next layer should be touched. */
+static uint64_t wanted(const vidi__layer *next, double share)
+{
+    double all = (double)vidi__layer_bytes(next);
+    return (uint64_t)fmin(AHEAD * share * all, all);
+}
+
+/* Returns true if there is something to do. Otherwise threads that add need not meet at the mutex. */
+static bool is_behind(const vidi__layers *layers, double share)
+{
+    unsigned count = vidi__layers_count(layers);
+    if (atomic_load_explicit(&layers->made, memory_order_acquire) <= count)
+        return !atomic_load_explicit(&layers->refused, memory_order_relaxed);
+    const vidi__layer *next = layers->at[count];
+    return !vidi__layer_is_lazy(next) &&
+           atomic_load_explicit(&next->touched, memory_order_relaxed) < wanted(next, share);
 }
 
 void vidi__layers_prepare_next(vidi__layers *layers)
 {
     double share;
-    if (!next_is_due(layers, &share) || pthread_mutex_trylock(&layers->growth) != 0)
+    if (!next_is_due(layers, &share) || !is_behind(layers, share) || pthread_mutex_trylock(&layers->growth) != 0)
         return; /* or another thread is preparing it */
     make_ahead(layers);
     if (next_is_due(layers, &share) && next_is_made(layers)) {
         vidi__layer *next = layers->at[vidi__layers_count(layers)];
-        vidi__layer_touch(next, (uint64_t)(AHEAD * share * (double)vidi__layer_bytes(next)));
+        vidi__layer_touch(next, wanted(next, share));
     }
     pthread_mutex_unlock(&layers->growth);
 }
@@ -152,8 +164,9 @@ static int touch_some(vidi__layer *layer, vidi__memory *memory)
         VIDI__TRY(vidi__lazy_touch_next(&layer->lazy, memory));
         return layer->lazy.untouched != 0;
     }
-    vidi__layer_touch(layer, layer->touched + STEP_BYTES);
-    return layer->touched < vidi__layer_bytes(layer);
+    uint64_t touched = atomic_load_explicit(&layer->touched, memory_order_relaxed);
+    vidi__layer_touch(layer, touched + STEP_BYTES);
+    return touched + STEP_BYTES < vidi__layer_bytes(layer);
 }
 
 /* The layer that has memory left to touch: the last one, if it is lazy, then the next, if it is due; or NULL. */
@@ -192,7 +205,7 @@ uint64_t vidi__layers_urls(const vidi__layers *layers)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < vidi__layers_count(layers); i++)
-        sum += atomic_load_explicit(&layers->at[i]->count, memory_order_relaxed);
+        sum += vidi__layer_count(layers->at[i]);
     return sum;
 }
 
@@ -205,7 +218,7 @@ void vidi__layers_stat(const vidi__layers *layers, vidi__filter_stats *stats)
     for (unsigned i = 0; i < count; i++) {
         ones += vidi__layer_ones(layers->at[i]);
         bits += vidi__layer_bytes(layers->at[i]) * 8;
-        stats->lines_touched += layers->at[i]->lines;
+        stats->lines_touched += layers->at[i]->in.lines;
     }
     stats->fill = (double)ones / (double)bits;
     stats->stages = count;
@@ -215,10 +228,10 @@ void vidi__layers_stage(const vidi__layers *layers, unsigned index, vidi_stage_s
 {
     const vidi__layer *layer = layers->at[index];
     stats->capacity = layer->urls;
-    stats->count = atomic_load_explicit(&layer->count, memory_order_relaxed);
+    stats->count = vidi__layer_count(layer);
     stats->bytes = vidi__layer_allocated(layer);
     stats->error = vidi__blocked_layer_at(&layers->plan, index).share;
-    stats->k = layer->lines * VIDI__BLOCKED_LANES;
+    stats->k = layer->in.lines * VIDI__BLOCKED_LANES;
 }
 
 int vidi__layers_save(const vidi__layers *layers, vidi__writer *writer)
@@ -264,9 +277,10 @@ int vidi__layers_check_alike(const vidi__layers *into, const vidi__layers *from)
                           (unsigned long long)a->capacity, a->error, (unsigned long long)b->capacity, b->error);
     for (unsigned i = 0; i < atomic_load(&into->made) && i < vidi__layers_count(from); i++) {
         const vidi__layer *x = into->at[i], *y = from->at[i];
-        if (x->rows != y->rows || x->lines != y->lines)
+        if (x->in.rows != y->in.rows || x->in.lines != y->in.lines)
             return vidi__fail(VIDI_EDIFFERS, "layer %u has %llu rows of %u lines in one set, %llu of %u in the other",
-                              i, (unsigned long long)x->rows, x->lines, (unsigned long long)y->rows, y->lines);
+                              i, (unsigned long long)x->in.rows, x->in.lines, (unsigned long long)y->in.rows,
+                              y->in.lines);
     }
     return VIDI_OK;
 }
@@ -278,7 +292,7 @@ int vidi__layers_merge(vidi__layers *into, const vidi__layers *from)
     for (unsigned i = atomic_load(&into->made); i < count; i++) {
         const vidi__layer *like = from->at[i];
         VIDI__TRY(make_layer(into, i, (vidi__blocked_layer_plan){like->prepare, like->urls, 0},
-                             (vidi__blocked_shape){(double)like->rows, like->lines}));
+                             (vidi__blocked_shape){(double)like->in.rows, like->in.lines}));
     }
     for (unsigned i = 0; i < count; i++)
         VIDI__TRY(vidi__layer_touch_for_merge(into->at[i], into->memory, from->at[i]));

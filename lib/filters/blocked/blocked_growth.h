@@ -5,9 +5,9 @@
  *     layer 1   | row | row | row | row | row | row | row | row | …              adds go here
  *     layer 2   (created ahead, and touched page by page while layer 1 fills)    not in use yet
  *
- * A layer is full after a fixed number of NEW answers. A thread that adds claims room for as many URLs as might be NEW,
- * and returns what it did not use. So no layer gets more URLs than it should, with any number of threads, and a batch
- * changes layers at the same URL as single adds do.
+ * A layer is full after a fixed number of NEW answers. A thread that is alone knows how many are missing, so a batch
+ * changes layers at the same URL as single adds do. Among other threads, partitions claim room for some URLs at a time.
+ * So no layer gets more URLs than it should, with any number of threads, and hardly fewer.
  *
  * The first touch of new memory is slow (about half a gigabyte per second), and the kernel does it two megabytes at a
  * time. If adds went to a new layer at once, each URL of a batch would wait for two megabytes. So the next layer is
@@ -15,25 +15,28 @@
  * (step), and is put into use after that.
  *
  * Layers are created, touched and put into use under a mutex. Only threads that hold no partition's lock wait for it.
- * The number of layers in use only grows.
+ * The number of layers in use only grows. Whoever puts one into use takes the lock of each partition once after that.
+ * Then no thread adds to an older layer any more, and the new one is called settled.
  */
 #ifndef VIDI_FILTERS_BLOCKED_BLOCKED_GROWTH_H
 #define VIDI_FILTERS_BLOCKED_BLOCKED_GROWTH_H
 
 #include <pthread.h>
 
-#include "filters/blocked/blocked_layer.h"
+#include "filters/blocked/blocked_chance.h"
 
 typedef struct vidi__layers {
     vidi__memory *memory;
+    const vidi__blocked_kernel *kernel;
     vidi__seed seed;
     vidi__blocked_plan plan;
     pthread_mutex_t growth;
     bool growth_made;
-    bool later;              /* words of layers are lazy (VIDI_TOUCH_LATER) */
-    bool refused;            /* the next layer could not be created ahead of time: wait until it is needed */
-    _Atomic unsigned in_use; /* layers in use; at least one after begin or load */
-    _Atomic unsigned made;   /* layers that exist: those in use, and perhaps the next */
+    bool later;               /* words of layers are lazy (VIDI_TOUCH_LATER) */
+    _Atomic bool refused;     /* the next layer could not be created ahead of time: wait until it is needed */
+    _Atomic unsigned in_use;  /* layers in use; at least one after begin or load */
+    _Atomic unsigned settled; /* of them: all bits of those before the last of these are there */
+    _Atomic unsigned made;    /* layers that exist: those in use, and perhaps the next */
     vidi__layer *at[VIDI__BLOCKED_LAYERS_MAX];
 } vidi__layers;
 
@@ -58,11 +61,17 @@ void vidi__layers_stat(const vidi__layers *layers, vidi__filter_stats *stats);
 /* One of the layers in use. */
 void vidi__layers_stage(const vidi__layers *layers, unsigned index, vidi_stage_stats *stats);
 
-/* Claims room for 1 to n URLs in the last layer, whose index is returned; creates a new layer if it is full. */
-int vidi__layers_claim(vidi__layers *layers, size_t n, unsigned *index, uint64_t *taken);
+/* Puts the next layer into use if the last one is number `full`. The caller holds no partition's lock. */
+int vidi__layers_advance(vidi__layers *layers, unsigned full, bool alone);
 
-/* Reports that `used` URLs were added to layer `index`, where room for `taken` had been claimed. */
-void vidi__layers_settle(vidi__layers *layers, unsigned index, uint64_t taken, uint64_t used);
+/* Brings what is known about the last layer up to date, and settles the others. */
+void vidi__layers_settle(vidi__layers *layers, bool alone);
+
+/* The locks of partitions. */
+static inline vidi__mutex *vidi__layers_lock(const vidi__layers *layers, unsigned partition)
+{
+    return &layers->at[0]->zones->of[partition].lock;
+}
 
 /* Called after adds: prepares the next layer as far as it should be by now. */
 void vidi__layers_prepare_next(vidi__layers *layers);

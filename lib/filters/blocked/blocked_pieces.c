@@ -14,11 +14,11 @@ int vidi__layers_save_run(const vidi__layers *layers, vidi__run_out *run)
     if (index >= vidi__layers_count(layers))
         return vidi__run_position_unknown();
     const vidi__layer *layer = layers->at[index];
-    const uint64_t head[] = {index, layer->rows, layer->lines, layer->urls, atomic_load(&layer->count)};
+    const uint64_t head[] = {index, layer->in.rows, layer->in.lines, layer->urls, vidi__layer_count(layer)};
     for (size_t i = 0; i < VIDI__COUNT(head); i++)
         VIDI__TRY(vidi__write_u64(run->writer, head[i]));
     inner.room -= sizeof head;
-    VIDI__TRY(vidi__words_save_run(layer->words, &layer->lazy, words_of(layer), &inner));
+    VIDI__TRY(vidi__words_save_run(layer->in.words, &layer->lazy, words_of(layer), &inner));
     vidi__run_part_done(run, &inner, index, vidi__layers_count(layers));
     return VIDI_OK;
 }
@@ -33,7 +33,7 @@ static int take_words(void *context, uint64_t first, const unsigned char *words,
 {
     filling *self = context;
     vidi__layer *layer = self->layer;
-    uint64_t row_words = (uint64_t)layer->lines * VIDI__LINE_WORDS;
+    uint64_t row_words = (uint64_t)layer->in.lines * VIDI__LINE_WORDS;
     if (!apply)
         return vidi__layer_is_lazy(layer) ? vidi__lazy_touch_range(&layer->lazy, first, count) : VIDI_OK;
     for (uint64_t i = 0; i < count; i++) {
@@ -41,7 +41,7 @@ static int take_words(void *context, uint64_t first, const unsigned char *words,
         while (at >= vidi__layer_row(layer, self->partition + 1) * row_words)
             self->partition++;
         *word |= fresh;
-        atomic_fetch_add_explicit(&layer->ones[self->partition], (uint64_t)__builtin_popcountll(fresh),
+        atomic_fetch_add_explicit(&layer->zones->of[self->partition].ones, (uint64_t)__builtin_popcountll(fresh),
                                   memory_order_relaxed);
     }
     return VIDI_OK;
@@ -53,12 +53,11 @@ static int take_words(void *context, uint64_t first, const unsigned char *words,
  */
 static void count_urls(vidi__layer *layer, uint64_t theirs)
 {
-    uint64_t ones = vidi__layer_ones(layer), each = (uint64_t)layer->lines * VIDI__BLOCKED_LANES;
-    uint64_t least = ones / each + (ones % each != 0), count = atomic_load(&layer->count);
+    uint64_t ones = vidi__layer_ones(layer), each = (uint64_t)layer->in.lines * VIDI__BLOCKED_LANES;
+    uint64_t least = ones / each + (ones % each != 0), count = vidi__layer_count(layer);
     count = count > theirs ? count : theirs;
     count = count < least ? least : count > ones ? ones : count;
-    atomic_store(&layer->count, count);
-    atomic_store(&layer->claimed, count);
+    vidi__layer_set_count(layer, count);
 }
 
 int vidi__layers_load_run(vidi__layers *layers, vidi__run_in *run)
@@ -74,8 +73,9 @@ int vidi__layers_load_run(vidi__layers *layers, vidi__run_in *run)
     if (index == vidi__layers_count(layers))
         VIDI__TRY(vidi__layers_make_next(layers));
     filling self = {layers->at[index], 0};
-    if (self.layer->rows != rows || self.layer->lines != lines || self.layer->urls != urls)
+    if (self.layer->in.rows != rows || self.layer->in.lines != lines || self.layer->urls != urls)
         return vidi__damaged("a layer has another shape than the set's");
+    VIDI__TRY(vidi__layer_begin(self.layer, layers->memory));
     VIDI__TRY(vidi__words_load_run(words_of(self.layer), run, take_words, &self));
     if (!run->apply)
         return VIDI_OK;

@@ -9,6 +9,7 @@
 typedef struct numbers {
     unsigned layers;
     vidi__layer layer[VIDI__BLOCKED_LAYERS_MAX];
+    vidi__zones zones[VIDI__BLOCKED_LAYERS_MAX];
 } numbers;
 
 /* Which layer of the filters is joined. */
@@ -26,7 +27,7 @@ static const vidi__layer *layer_of(const vidi__filter *part, const which_layer *
 static const uint64_t *words_of(const vidi__filter *part, const void *context)
 {
     const vidi__layer *layer = layer_of(part, context);
-    return layer ? layer->words : NULL;
+    return layer ? layer->in.words : NULL;
 }
 
 static vidi__joint joint_of(const vidi__layer *layer, const which_layer *which)
@@ -36,13 +37,12 @@ static vidi__joint joint_of(const vidi__layer *layer, const which_layer *which)
 }
 
 /* An empty layer of this shape, without words. */
-static void begin_layer(vidi__layer *layer, const vidi__layer *like)
+static void begin_layer(vidi__layer *layer, const vidi__layer *like, vidi__zones *zones)
 {
     memcpy(layer, like, sizeof *layer);
-    layer->words = NULL;
-    memset(layer->ones, 0, sizeof layer->ones);
-    atomic_store(&layer->count, 0);
-    atomic_store(&layer->claimed, 0);
+    layer->in.words = NULL;
+    layer->zones = zones;
+    vidi__layer_set_count(layer, 0);
 }
 
 /* For each filter: set bits of each partition, and the rate of each partition so far. */
@@ -54,7 +54,7 @@ typedef struct rows {
 
 static void count_partition(const vidi__joint *joint, const vidi__layer *layer, unsigned partition, const rows *rows)
 {
-    uint64_t row_words = (uint64_t)layer->lines * VIDI__LINE_WORDS;
+    uint64_t row_words = (uint64_t)layer->in.lines * VIDI__LINE_WORDS;
     memset(rows->sums, 0, joint->count * sizeof *rows->sums);
     vidi__joint_measure(joint, vidi__layer_row(layer, partition) * row_words,
                         vidi__layer_row(layer, partition + 1) * row_words, rows->sums);
@@ -68,8 +68,8 @@ static void size_layer(vidi__union *all, vidi__layer *layer, const which_layer *
     for (size_t i = 0; i < all->count; i++) {
         const vidi__layer *part = layer_of(all->parts[i], which);
         if (part)
-            vidi__layer_merge_numbers(layer, rows->ones[i], atomic_load(&part->count));
-        all->sizes[i].count += atomic_load(&layer->count);
+            vidi__layer_merge_numbers(layer, rows->ones[i], vidi__layer_count(part));
+        all->sizes[i].count += vidi__layer_count(layer);
         for (unsigned p = 0; p < VIDI__PARTITIONS; p++) {
             double *chance = &rows->chance[i][p];
             *chance += (1 - *chance) * vidi__layer_fp(layer, p, (double)rows->ones[i][p]);
@@ -77,12 +77,14 @@ static void size_layer(vidi__union *all, vidi__layer *layer, const which_layer *
     }
 }
 
-static int unite_layer(vidi__union *all, vidi__layer *layer, const which_layer *which, const rows *rows)
+static int unite_layer(vidi__union *all, const which_layer *which, const rows *rows)
 {
+    numbers *kept = all->kept;
+    vidi__layer *layer = &kept->layer[which->index];
     const vidi__layer *like = NULL;
     for (size_t i = 0; i < all->count && !like; i++)
         like = layer_of(all->parts[i], which);
-    begin_layer(layer, like);
+    begin_layer(layer, like, &kept->zones[which->index]);
     vidi__joint joint = joint_of(layer, which);
     VIDI__TRY(vidi__joint_begin(&joint, all));
     for (unsigned p = 0; p < VIDI__PARTITIONS; p++)
@@ -101,7 +103,7 @@ static int unite_layers(vidi__union *all, vidi__layers_of_fn *layers_of, const r
         all->sizes[i].count = 0;
     }
     for (unsigned i = 0; i < kept->layers; i++)
-        VIDI__TRY(unite_layer(all, &kept->layer[i], &(which_layer){layers_of, i}, rows));
+        VIDI__TRY(unite_layer(all, &(which_layer){layers_of, i}, rows));
     for (size_t i = 0; i < all->count; i++) {
         all->sizes[i].fp = 0;
         for (unsigned p = 0; p < VIDI__PARTITIONS; p++)

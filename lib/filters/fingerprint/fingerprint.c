@@ -6,8 +6,7 @@
  * W need not be a whole number: a hash maps to one of S = g · 2^e numbers, 256 <= g < 512. So a requested error rate
  * costs no more memory than necessary.
  *
- * Threads: a batch is processed partition by partition, each under its own lock (batch.h), unless the caller has the
- * set alone (kernel.h). A small table has one partition and no locks, so adds to it must have the set alone.
+ * Threads: see table.h. A thread that has the set alone needs no locks.
  *
  * Parameters: bits (W, in multiples of 1/64), multiset=on (every add is stored and can be removed), growth (the factor
  * by which parts of the table grow: more takes more memory and moves hashes less often), hash. If an error rate and a
@@ -36,12 +35,6 @@ typedef struct fingerprint {
     const vidi__fingerprint_kernel *kernel;
 } fingerprint;
 
-/* The locks to take; NULL, which stands for none, if the caller is alone, or no other thread can be adding. */
-static const vidi__locks *locks_of(const fingerprint *self)
-{
-    return vidi__locks_needed(&self->base, vidi__table_locks(&self->table));
-}
-
 static void fingerprint_destroy(vidi__filter *filter)
 {
     fingerprint *self = (fingerprint *)filter;
@@ -50,12 +43,6 @@ static void fingerprint_destroy(vidi__filter *filter)
 }
 
 /* ---- one hash ---- */
-
-/* Called after adds to a small table, while still alone: notes whether adds may run in parallel from now on. */
-static void note_division(fingerprint *self)
-{
-    atomic_store_explicit(&self->base.needs_alone, !vidi__table_is_divided(&self->table), memory_order_relaxed);
-}
 
 /* Both numbers are below 2^63, and signed ones become doubles in one instruction. */
 static double fingerprint_fp_now(const vidi__filter *filter)
@@ -67,71 +54,54 @@ static double fingerprint_fp_now(const vidi__filter *filter)
 static VIDI__INLINE int add_to_table(vidi__table *table, uint64_t hash)
 {
     vidi__partition *partition = vidi__table_partition(table, hash);
-    if (VIDI__UNLIKELY(!partition->directory))
+    if (VIDI__UNLIKELY(!vidi__partition_is_open(partition)))
         return vidi__table_add(table, hash);
     const vidi__place place = vidi__place_of(partition, hash);
     return vidi__table_add_at(table, partition, hash, &place);
 }
 
-/* The same among other threads. Not inlined, so that callers who are alone need none of its frame. */
-static __attribute__((noinline)) int add_locked(fingerprint *self, uint64_t hash)
-{
-    const vidi__locks *locks = vidi__table_locks(&self->table);
-    vidi__locks_take(locks, vidi__partition_of(hash));
-    int code = vidi__table_add(&self->table, hash);
-    vidi__locks_release(locks, vidi__partition_of(hash));
-    return code;
-}
-
 static vidi__added fingerprint_add_hash(vidi__filter *filter, vidi__u128 whole)
 {
-    fingerprint *self = (fingerprint *)filter;
+    vidi__table *table = &((fingerprint *)filter)->table;
     uint64_t hash = vidi__filter_member_hash(filter, whole).hi;
-    bool alone = vidi__filter_is_alone(filter);
-    int code = VIDI__LIKELY(alone) ? add_to_table(&self->table, hash) : add_locked(self, hash);
-    if (VIDI__UNLIKELY(atomic_load_explicit(&filter->needs_alone, memory_order_relaxed)))
-        note_division(self);
+    int code =
+        VIDI__LIKELY(vidi__filter_is_alone(filter)) ? add_to_table(table, hash) : vidi__table_add_shared(table, hash);
     if (code != VIDI_NEW)
         return (vidi__added){.code = code};
     double p = fingerprint_fp_now(filter);
-    vidi__counter_add(&filter->count, 1, vidi__filter_is_alone(filter));
+    vidi__filter_add_count(filter, 1);
     return (vidi__added){VIDI_NEW, vidi__filter_lost(p)};
-}
-
-static VIDI__INLINE bool is_in_table(const vidi__table *table, uint64_t hash)
-{
-    const vidi__partition *partition = vidi__table_partition((vidi__table *)table, hash);
-    if (VIDI__UNLIKELY(!partition->directory))
-        return false;
-    const vidi__place place = vidi__place_of(partition, hash);
-    return vidi__subtable_has(place.table, place.hash, &place.spot);
-}
-
-static __attribute__((noinline)) bool has_locked(const fingerprint *self, uint64_t hash)
-{
-    const vidi__locks *locks = vidi__table_locks(&self->table);
-    vidi__locks_take(locks, vidi__partition_of(hash));
-    bool seen = is_in_table(&self->table, hash);
-    vidi__locks_release(locks, vidi__partition_of(hash));
-    return seen;
 }
 
 static int fingerprint_has_hash(const vidi__filter *filter, vidi__u128 whole)
 {
-    const fingerprint *self = (const fingerprint *)filter;
+    const vidi__table *table = &((const fingerprint *)filter)->table;
     uint64_t hash = vidi__filter_member_hash(filter, whole).hi;
-    bool alone = vidi__filter_is_alone(filter);
-    return (VIDI__LIKELY(alone) ? is_in_table(&self->table, hash) : has_locked(self, hash)) ? VIDI_SEEN : VIDI_NEW;
+    const vidi__partition *partition = vidi__table_partition((vidi__table *)table, hash); /* which is only read */
+    if (VIDI__UNLIKELY(!vidi__partition_is_open(partition)))
+        return VIDI_NEW;
+    const vidi__place place = vidi__place_of(partition, hash);
+    if (VIDI__LIKELY(vidi__filter_is_alone(filter)))
+        return vidi__subtable_has(place.table, place.hash, &place.spot) ? VIDI_SEEN : VIDI_NEW;
+    int answer = vidi__subtable_glance(place.table, &place.spot);
+    return VIDI__LIKELY(answer != VIDI_UNTRIED) ? answer : vidi__table_has_shared(table, hash);
 }
 
 /* Locating the line again takes a few instructions; what takes long is on its way meanwhile. */
-static void fingerprint_fetch_hash(const vidi__filter *filter, vidi__u128 whole)
+static void fingerprint_fetch_hash(const vidi__filter *filter, vidi__u128 whole, bool adds)
 {
     const vidi__table *table = &((const fingerprint *)filter)->table;
     uint64_t hash = vidi__filter_member_hash(filter, whole).hi;
     const vidi__partition *partition = vidi__table_partition((vidi__table *)table, hash); /* which is only read */
-    if (VIDI__LIKELY(partition->directory != NULL))
-        __builtin_prefetch(vidi__place_of(partition, hash).spot.line, 1);
+    if (VIDI__UNLIKELY(!vidi__partition_is_open(partition)))
+        return;
+    const vidi__place place = vidi__place_of(partition, hash);
+    if (adds) {
+        __builtin_prefetch(place.spot.line, 1);
+        __builtin_prefetch(&place.table->lock, 1);
+    } else {
+        __builtin_prefetch(place.spot.line);
+    }
 }
 
 /* ---- batches ---- */
@@ -150,11 +120,13 @@ static void begin(vidi__fingerprint_run *run, const vidi__filter *filter, const 
     run->far = vidi__filter_count(filter) >= FAR_HASHES;
 }
 
-/* Adds a batch to a small multiset, hash by hash. */
-static int add_singly(vidi__fingerprint_run *run)
+/* Adds a batch to a multiset, hash by hash. */
+static int add_singly(vidi__filter *filter, vidi__fingerprint_run *run)
 {
     for (; run->done < run->count; run->done++) {
-        int code = vidi__table_add(run->table, run->hashes[run->done].hi);
+        uint64_t hash = run->hashes[run->done].hi;
+        int code = vidi__filter_is_alone(filter) ? vidi__table_add(run->table, hash)
+                                                 : vidi__table_add_shared(run->table, hash);
         VIDI__TRY(code);
         run->verdicts[run->done] = (uint8_t)code;
         run->fresh += code == VIDI_NEW;
@@ -162,27 +134,22 @@ static int add_singly(vidi__fingerprint_run *run)
     return VIDI_OK;
 }
 
-static int add_run(const fingerprint *self, vidi__fingerprint_run *run)
+static int add_run(vidi__filter *filter, vidi__fingerprint_run *run)
 {
-    const vidi__locks *locks = locks_of(self);
-    if (!locks && !self->table.multiset)
-        return self->kernel->add(run);
-    if (!vidi__table_is_divided(&self->table))
-        return add_singly(run);
-    return vidi__batch_run(locks, run->hashes, run->count, &self->kernel->add_waves, run);
+    const fingerprint *self = (const fingerprint *)filter;
+    if (self->table.multiset)
+        return add_singly(filter, run);
+    return vidi__filter_is_alone(filter) ? self->kernel->add(run) : self->kernel->add_shared(run);
 }
 
 static int add_all(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally)
 {
     fingerprint *self = (fingerprint *)filter;
-    bool was_divided = vidi__table_is_divided(&self->table);
     vidi__fingerprint_run run;
     begin(&run, filter, hashes, n, verdicts);
     double before = (double)vidi__filter_count(filter);
-    int code = add_run(self, &run);
-    if (!was_divided)
-        note_division(self);
-    vidi__filter_add_count(filter, (int64_t)run.fresh); /* once: threads that count one by one wait for each other */
+    int code = add_run(filter, &run);
+    vidi__filter_add_count(filter, (int64_t)run.fresh);
     tally->fresh += run.fresh;
     tally->seen += run.done - run.fresh;
     tally->lost += (double)run.fresh * (before + ((double)run.fresh - 1) / 2) / (double)self->table.hashes;
@@ -205,12 +172,12 @@ static int fingerprint_add_hashes(vidi__filter *filter, const vidi__u128 *hashes
 static int has_all(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
 {
     const fingerprint *self = (const fingerprint *)filter;
-    const vidi__locks *locks = locks_of(self);
     vidi__fingerprint_run run;
     begin(&run, filter, hashes, n, verdicts);
-    if (locks)
-        return vidi__batch_run(locks, hashes, n, &self->kernel->has_waves, &run);
-    self->kernel->has(&run);
+    if (vidi__filter_is_alone(filter))
+        self->kernel->has(&run);
+    else
+        self->kernel->has_shared(&run);
     return VIDI_OK;
 }
 
@@ -245,13 +212,7 @@ static int fingerprint_has(const vidi__filter *filter, const vidi__item *item)
 
 static int fingerprint_times(const vidi__filter *filter, const vidi__item *item, uint64_t *times)
 {
-    const fingerprint *self = (const fingerprint *)filter;
-    const vidi__locks *locks = locks_of(self);
-    uint64_t hash = hash_of(filter, item);
-    vidi__locks_take(locks, vidi__partition_of(hash));
-    const vidi__place place = vidi__table_place(&self->table, hash);
-    *times = place.table ? vidi__subtable_times(place.table, place.hash) : 0;
-    vidi__locks_release(locks, vidi__partition_of(hash));
+    *times = vidi__table_times(&((const fingerprint *)filter)->table, hash_of(filter, item));
     return VIDI_OK;
 }
 
@@ -286,6 +247,11 @@ static int fingerprint_iterate(const vidi__filter *filter, vidi_visitor visitor,
     return vidi__table_walk(&((const fingerprint *)filter)->table, list_hash, &self);
 }
 
+static int fingerprint_list_hashes(const vidi__filter *filter, vidi__take_hashes *take, void *context)
+{
+    return vidi__table_list(&((const fingerprint *)filter)->table, take, context);
+}
+
 static vidi__u128 fingerprint_kept_hash(const vidi__filter *filter, vidi__u128 hash)
 {
     uint64_t own = vidi__filter_member_hash(filter, hash).hi;
@@ -314,9 +280,7 @@ static int check_mergeable(const vidi__filter *into, const vidi__filter *from)
 static int fingerprint_merge(vidi__filter *into, const vidi__filter *from)
 {
     VIDI__TRY(check_mergeable(into, from));
-    int code = vidi__table_walk(&((const fingerprint *)from)->table, merge_hash, into);
-    note_division((fingerprint *)into);
-    return code;
+    return vidi__table_walk(&((const fingerprint *)from)->table, merge_hash, into);
 }
 
 typedef struct counting_missing {
@@ -368,13 +332,9 @@ static int fingerprint_save_union(const vidi__union *all, vidi__writer *writer)
 static void fingerprint_stat(const vidi__filter *filter, vidi__filter_stats *stats)
 {
     const fingerprint *self = (const fingerprint *)filter;
-    const vidi__locks *locks = locks_of(self);
     vidi__table_stats all = {0};
-    for (unsigned i = 0; i < vidi__table_partitions(&self->table); i++) {
-        vidi__locks_take(locks, i);
+    for (unsigned i = 0; i < vidi__table_partitions(&self->table); i++)
         vidi__table_stat(&self->table, i, &all);
-        vidi__locks_release(locks, i);
-    }
     stats->bytes = all.bytes;
     stats->fill = all.slots > 0 ? all.used / all.slots : 0;
 }
@@ -508,8 +468,12 @@ static int fingerprint_create(vidi__filter **filter, const vidi__config *config)
         vidi__table_expect(&self->table, config->capacity);
     else if (config->capacity)
         VIDI__TRY(vidi__table_reserve(&self->table, config->capacity));
-    note_division(self);
     return VIDI_OK;
+}
+
+static int fingerprint_share(vidi__filter *filter, vidi__gate *gate)
+{
+    return vidi__table_share(&((fingerprint *)filter)->table, gate);
 }
 
 /* The most URLs that fit into the memory with this many bits. */
@@ -633,6 +597,7 @@ const vidi__kind vidi__kind_fingerprint = {
     .save = fingerprint_save,
     .save_run = fingerprint_save_run,
     .load_run = fingerprint_load_run,
+    .share = fingerprint_share,
     .step = fingerprint_step,
     .step_is_concurrent = true,
     .expect = fingerprint_expect,
@@ -645,5 +610,6 @@ const vidi__kind vidi__kind_fingerprint = {
     .unite = fingerprint_unite,
     .save_union = fingerprint_save_union,
     .iterate = fingerprint_iterate,
+    .list_hashes = fingerprint_list_hashes,
     .kept_hash = fingerprint_kept_hash,
 };

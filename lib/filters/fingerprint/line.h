@@ -15,6 +15,10 @@
  *             room
  *             the bits above: the signature, one bit for each hash of this line that is stored elsewhere
  *
+ * Threads may look for a remainder while another thread appends one. That one stores the remainder first, then the
+ * head. Those that look load the head first, and believe only the slots that it counts, which do not change while
+ * others may look. The loads and stores below are atomic for that reason; the processor does the same as without.
+ *
  * On x86-64 the comparison uses SSE2, on arm64 NEON, which every such machine has. Elsewhere, and with
  * VIDI_CPU=portable, plain loops give the same answer.
  */
@@ -38,14 +42,29 @@ static inline unsigned vidi__line_slots(unsigned width)
     return slots[width];
 }
 
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "lines are written to files as they are in memory"
+#endif
+
+/* Parts of a line, which is otherwise an array of bytes. */
+typedef unsigned char vidi__line8;
+typedef uint16_t __attribute__((may_alias)) vidi__line16;
+typedef uint32_t __attribute__((may_alias)) vidi__line32;
+typedef uint64_t __attribute__((may_alias)) vidi__line64;
+
+#define VIDI__LINE_LOAD(bits, from)                                                                                    \
+    ((uint64_t)__atomic_load_n((const vidi__line##bits *)(const void *)(from), __ATOMIC_RELAXED))
+#define VIDI__LINE_STORE(bits, to, value)                                                                              \
+    __atomic_store_n((vidi__line##bits *)(void *)(to), (vidi__line##bits)(value), __ATOMIC_RELAXED)
+
 static inline uint32_t vidi__line_head(const unsigned char *line)
 {
-    return vidi__load32(line + 60);
+    return __atomic_load_n((const vidi__line32 *)(const void *)(line + 60), __ATOMIC_ACQUIRE);
 }
 
 static inline void vidi__line_set_head(unsigned char *line, uint32_t head)
 {
-    vidi__store32(line + 60, head);
+    __atomic_store_n((vidi__line32 *)(void *)(line + 60), head, __ATOMIC_RELEASE);
 }
 
 static inline unsigned vidi__line_count(uint32_t head)
@@ -82,18 +101,18 @@ static inline uint64_t vidi__line_get(const unsigned char *line, unsigned width,
 {
     switch (width) {
     case 3:
-        return vidi__load16(line + 2 * slot) | (uint64_t)line[40 + slot] << 16;
+        return VIDI__LINE_LOAD(16, line + 2 * slot) | VIDI__LINE_LOAD(8, line + 40 + slot) << 16;
     case 4:
-        return vidi__load32(line + 4 * slot);
+        return VIDI__LINE_LOAD(32, line + 4 * slot);
     case 5:
-        return vidi__load32(line + 4 * slot) | (uint64_t)line[48 + slot] << 32;
+        return VIDI__LINE_LOAD(32, line + 4 * slot) | VIDI__LINE_LOAD(8, line + 48 + slot) << 32;
     case 6:
-        return vidi__load32(line + 4 * slot) | (uint64_t)vidi__load16(line + 40 + 2 * slot) << 32;
+        return VIDI__LINE_LOAD(32, line + 4 * slot) | VIDI__LINE_LOAD(16, line + 40 + 2 * slot) << 32;
     case 7:
-        return vidi__load32(line + 4 * slot) | (uint64_t)vidi__load16(line + 32 + 2 * slot) << 32 |
-               (uint64_t)line[48 + slot] << 48;
+        return VIDI__LINE_LOAD(32, line + 4 * slot) | VIDI__LINE_LOAD(16, line + 32 + 2 * slot) << 32 |
+               VIDI__LINE_LOAD(8, line + 48 + slot) << 48;
     default:
-        return vidi__load64(line + 8 * slot);
+        return VIDI__LINE_LOAD(64, line + 8 * slot);
     }
 }
 
@@ -101,27 +120,27 @@ static inline void vidi__line_put(unsigned char *line, unsigned width, unsigned 
 {
     switch (width) {
     case 3:
-        vidi__store16(line + 2 * slot, (uint16_t)value);
-        line[40 + slot] = (unsigned char)(value >> 16);
+        VIDI__LINE_STORE(16, line + 2 * slot, value);
+        VIDI__LINE_STORE(8, line + 40 + slot, value >> 16);
         break;
     case 4:
-        vidi__store32(line + 4 * slot, (uint32_t)value);
+        VIDI__LINE_STORE(32, line + 4 * slot, value);
         break;
     case 5:
-        vidi__store32(line + 4 * slot, (uint32_t)value);
-        line[48 + slot] = (unsigned char)(value >> 32);
+        VIDI__LINE_STORE(32, line + 4 * slot, value);
+        VIDI__LINE_STORE(8, line + 48 + slot, value >> 32);
         break;
     case 6:
-        vidi__store32(line + 4 * slot, (uint32_t)value);
-        vidi__store16(line + 40 + 2 * slot, (uint16_t)(value >> 32));
+        VIDI__LINE_STORE(32, line + 4 * slot, value);
+        VIDI__LINE_STORE(16, line + 40 + 2 * slot, value >> 32);
         break;
     case 7:
-        vidi__store32(line + 4 * slot, (uint32_t)value);
-        vidi__store16(line + 32 + 2 * slot, (uint16_t)(value >> 32));
-        line[48 + slot] = (unsigned char)(value >> 48);
+        VIDI__LINE_STORE(32, line + 4 * slot, value);
+        VIDI__LINE_STORE(16, line + 32 + 2 * slot, value >> 32);
+        VIDI__LINE_STORE(8, line + 48 + slot, value >> 48);
         break;
     default:
-        vidi__store64(line + 8 * slot, value);
+        VIDI__LINE_STORE(64, line + 8 * slot, value);
         break;
     }
 }
@@ -151,10 +170,11 @@ static inline void vidi__line_remove(unsigned char *line, unsigned width, unsign
     vidi__line_set_head(line, head | (displaced && slot != last ? vidi__line_displaced_bit(slot) : 0));
 }
 
+/* The next functions return a bit for each slot that holds the value, whether it is in use or not. */
 static inline uint32_t vidi__line_match_portable(const unsigned char *line, unsigned width, uint64_t value)
 {
     uint32_t found = 0;
-    for (unsigned i = 0, count = vidi__line_used(vidi__line_head(line), vidi__line_slots(width)); i < count; i++)
+    for (unsigned i = 0, slots = vidi__line_slots(width); i < slots; i++)
         found |= (uint32_t)(vidi__line_get(line, width, i) == value) << i;
     return found;
 }
@@ -175,7 +195,6 @@ static inline uint32_t vidi__line_match_sse2(const unsigned char *line, unsigned
 {
     const __m128i a = vidi__line_load(line), b = vidi__line_load(line + 16), c = vidi__line_load(line + 32),
                   d = vidi__line_load(line + 48), low = _mm_set1_epi32((int)value), none = _mm_setzero_si128();
-    uint32_t used = (UINT32_C(1) << vidi__line_count(vidi__line_head(line))) - 1;
     uint32_t lower, upper;
     switch (width) {
     case 3: {
@@ -184,29 +203,28 @@ static inline uint32_t vidi__line_match_sse2(const unsigned char *line, unsigned
         lower |= (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(c, low16), none)) << 16;
         upper = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(vidi__line_load(line + 40), high));
         upper |= (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(d, high)) >> 8 << 16;
-        return lower & upper & used;
+        return lower & upper;
     }
     case 4:
         return vidi__line_bits(_mm_cmpeq_epi32(a, low), _mm_cmpeq_epi32(b, low), _mm_cmpeq_epi32(c, low),
-                               _mm_cmpeq_epi32(d, low)) &
-               used;
+                               _mm_cmpeq_epi32(d, low));
     case 5:
         lower = vidi__line_bits(_mm_cmpeq_epi32(a, low), _mm_cmpeq_epi32(b, low), _mm_cmpeq_epi32(c, low), none);
         upper = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(d, _mm_set1_epi8((char)(value >> 32))));
-        return lower & upper & used;
+        return lower & upper;
     case 6: {
         const __m128i high = _mm_set1_epi16((short)(value >> 32));
         lower = vidi__line_bits(_mm_cmpeq_epi32(a, low), _mm_cmpeq_epi32(b, low), _mm_cmpeq_epi32(c, low), none);
         upper = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(vidi__line_load(line + 40), high), none));
         upper |= (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(d, high), none)) >> 4 << 8;
-        return lower & upper & used;
+        return lower & upper;
     }
     case 7: {
         const __m128i middle = _mm_cmpeq_epi16(c, _mm_set1_epi16((short)(value >> 32)));
         const __m128i low16 = _mm_packs_epi32(_mm_cmpeq_epi32(a, low), _mm_cmpeq_epi32(b, low));
         lower = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_and_si128(low16, middle), none));
         upper = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(d, _mm_set1_epi8((char)(value >> 48))));
-        return lower & upper & used;
+        return lower & upper;
     }
     default:
         return vidi__line_match_portable(line, width, value);
@@ -241,13 +259,12 @@ static inline uint8x8_t vidi__line_same32(const unsigned char *from, uint64_t va
 
 static inline uint32_t vidi__line_match_neon(const unsigned char *line, unsigned width, uint64_t value)
 {
-    uint32_t used = (UINT32_C(1) << vidi__line_count(vidi__line_head(line))) - 1;
     if (width == 3) {
         const uint8x16_t high = vdupq_n_u8((uint8_t)(value >> 16));
         uint8x16_t first = vcombine_u8(vidi__line_same16(line, value), vidi__line_same16(line + 16, value));
         uint8x8_t last = vand_u8(vidi__line_same16(line + 32, value), vceq_u8(vld1_u8(line + 56), vget_low_u8(high)));
         first = vandq_u8(first, vceqq_u8(vld1q_u8(line + 40), high));
-        return (vidi__line_bits(first) | vidi__line_bits(vcombine_u8(last, vdup_n_u8(0))) << 16) & used;
+        return vidi__line_bits(first) | vidi__line_bits(vcombine_u8(last, vdup_n_u8(0))) << 16;
     }
     if (width < 4 || width > 6)
         return vidi__line_match_portable(line, width, value);
@@ -258,25 +275,27 @@ static inline uint32_t vidi__line_match_neon(const unsigned char *line, unsigned
         const uint8x8_t last = vidi__line_same16(line + 48, value >> 32);
         same = vandq_u8(same, vcombine_u8(vidi__line_same16(line + 40, value >> 32), vext_u8(last, last, 4)));
     }
-    return vidi__line_bits(same) & used;
+    return vidi__line_bits(same);
 }
 #endif
 
 /*
- * The slots in use that hold the value. In an unverified line whose head claims too many slots, the result may include
- * one that does not exist.
+ * The slots that hold the value, of those that the head counts, which was loaded from the line before. In an unverified
+ * line whose head claims too many slots, the result may include one that does not exist.
  */
-static inline uint32_t vidi__line_match(const unsigned char *line, unsigned width, uint64_t value, bool portable)
+static inline uint32_t vidi__line_match(const unsigned char *line, uint32_t head, unsigned width, uint64_t value,
+                                        bool portable)
 {
+    uint32_t used = (UINT32_C(1) << vidi__line_count(head)) - 1;
 #if defined(__SSE2__)
     if (VIDI__LIKELY(!portable))
-        return vidi__line_match_sse2(line, width, value);
+        return vidi__line_match_sse2(line, width, value) & used;
 #elif defined(__aarch64__)
     if (VIDI__LIKELY(!portable))
-        return vidi__line_match_neon(line, width, value);
+        return vidi__line_match_neon(line, width, value) & used;
 #endif
     (void)portable;
-    return vidi__line_match_portable(line, width, value);
+    return vidi__line_match_portable(line, width, value) & used;
 }
 
 #endif

@@ -111,6 +111,18 @@ int vidi__overflow_resize(vidi__overflow *overflow, vidi__slabs *slabs, bool mul
     return VIDI_OK;
 }
 
+int vidi__overflow_copy(vidi__overflow *copy, const vidi__overflow *overflow, vidi__slabs *slabs)
+{
+    if (copy->room != overflow->room) {
+        vidi__overflow_free(copy, slabs);
+        VIDI__TRY(make(copy, slabs, false, overflow->room));
+    }
+    for (uint64_t at = 0; at < overflow->room; at++)
+        *vidi__overflow_at(copy->entries, at) = entry(overflow, at);
+    copy->used = overflow->used;
+    return VIDI_OK;
+}
+
 int vidi__overflow_insert(vidi__overflow *overflow, vidi__slabs *slabs, bool multiset, uint64_t hash, uint64_t times,
                           bool *fresh)
 {

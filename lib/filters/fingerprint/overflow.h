@@ -66,6 +66,9 @@ bool vidi__overflow_remove(vidi__overflow *overflow, uint64_t hash, bool *last);
 /* Creates an empty table of at most a block in memory that the caller owns: `entries` is a list of one address. */
 void vidi__overflow_place(vidi__overflow *overflow, uint64_t **entries, uint64_t room);
 
+/* Makes a copy, in place of an empty table, of one that belongs to no multiset. */
+int vidi__overflow_copy(vidi__overflow *copy, const vidi__overflow *overflow, vidi__slabs *slabs);
+
 /* Changes the number of entries to `room`, which must be larger than `used`. */
 int vidi__overflow_resize(vidi__overflow *overflow, vidi__slabs *slabs, bool multiset, uint64_t room);
 void vidi__overflow_free(vidi__overflow *overflow, vidi__slabs *slabs);

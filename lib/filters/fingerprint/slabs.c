@@ -145,24 +145,40 @@ static int take(vidi__slabs *slabs, unsigned char **slab)
     return VIDI_OK;
 }
 
-int vidi__slabs_take(vidi__slabs *slabs, unsigned char **slab)
+/* Takes `count` slabs, or as many as there is memory for. */
+static int take_all(vidi__slabs *slabs, unsigned char **list, uint64_t count)
 {
-    *slab = NULL;
+    int code = VIDI_OK;
     vidi__mutex_lock(&slabs->lock);
-    int code = take(slabs, slab);
+    for (uint64_t i = 0; i < count && code == VIDI_OK; i++)
+        code = take(slabs, &list[i]);
     vidi__mutex_unlock(&slabs->lock);
     return code;
 }
 
-void vidi__slabs_give(vidi__slabs *slabs, unsigned char *slab)
+/* Gives slabs back, up to the first NULL. */
+static void give_all(vidi__slabs *slabs, unsigned char **list, uint64_t count)
 {
-    if (!slab || slabs->closing)
+    if (slabs->closing)
         return;
     vidi__mutex_lock(&slabs->lock);
-    memcpy(slab, &slabs->free, sizeof slabs->free);
-    slabs->free = slab;
-    slabs->free_count++;
+    for (uint64_t i = 0; i < count && list[i]; i++) {
+        memcpy(list[i], &slabs->free, sizeof slabs->free);
+        slabs->free = list[i];
+        slabs->free_count++;
+    }
     vidi__mutex_unlock(&slabs->lock);
+}
+
+int vidi__slabs_take(vidi__slabs *slabs, unsigned char **slab)
+{
+    *slab = NULL;
+    return take_all(slabs, slab, 1);
+}
+
+void vidi__slabs_give(vidi__slabs *slabs, unsigned char *slab)
+{
+    give_all(slabs, &slab, 1);
 }
 
 /* ---- arrays ---- */
@@ -191,8 +207,8 @@ uint64_t vidi__slabs_array_bytes(uint64_t bytes)
 static int fill(vidi__slabs *slabs, unsigned char **array, uint64_t bytes)
 {
     uint64_t whole = whole_of(bytes);
-    for (uint64_t i = 0; i < whole; i++)
-        VIDI__TRY(vidi__slabs_take(slabs, &array[i]));
+    if (whole)
+        VIDI__TRY(take_all(slabs, array, whole));
     return rest_of(bytes) ? vidi__alloc(slabs->memory, &array[whole], rest_of(bytes), VIDI__CACHE_LINE) : VIDI_OK;
 }
 
@@ -224,8 +240,8 @@ void vidi__slabs_array_free(vidi__slabs *slabs, void *blocks, uint64_t bytes)
     if (!array)
         return;
     bool lent = vidi__memory_is_borrowed(slabs->memory, array[0]);
-    for (uint64_t i = 0; i < whole_of(bytes) && !lent; i++)
-        vidi__slabs_give(slabs, array[i]);
+    if (whole_of(bytes) && !lent)
+        give_all(slabs, array, whole_of(bytes));
     if (rest_of(bytes))
         vidi__release(slabs->memory, array[whole_of(bytes)], rest_of(bytes), VIDI__CACHE_LINE);
     vidi__release(slabs->memory, array, count_of(bytes) * sizeof *array, _Alignof(void *));

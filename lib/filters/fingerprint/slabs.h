@@ -13,7 +13,7 @@
 #ifndef VIDI_FILTERS_FINGERPRINT_SLABS_H
 #define VIDI_FILTERS_FINGERPRINT_SLABS_H
 
-#include "base/latch.h"
+#include "base/mutex.h"
 #include "base/memory.h"
 
 /* Lines of 64 bytes per slab. */

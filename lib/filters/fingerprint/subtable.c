@@ -24,10 +24,21 @@ static uint64_t slab_count(uint64_t lines)
     return (lines + VIDI__SLAB_LINES - 1) / VIDI__SLAB_LINES;
 }
 
+static uint64_t lines_in_slab(const vidi__subtable *table, uint64_t slab)
+{
+    uint64_t left = table->lines - slab * VIDI__SLAB_LINES;
+    return left < VIDI__SLAB_LINES ? left : VIDI__SLAB_LINES;
+}
+
 /* More lines than half the number of hashes would be useless. */
 static uint64_t lines_most(uint64_t range)
 {
     return range / 2;
+}
+
+uint64_t vidi__subtable_usual_limit(const vidi__subtable *shape)
+{
+    return (uint64_t)(full_line(shape->width) * (double)shape->lines);
 }
 
 /* Derives the other fields from the number of lines and the width. */
@@ -36,7 +47,7 @@ static void complete(vidi__subtable *shape)
     shape->ratio = (uint64_t)(((unsigned __int128)shape->lines << 64) / shape->range);
     /* A table has at least one line. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
     shape->inverse = UINT64_MAX / shape->ratio;
-    shape->limit = (uint64_t)(full_line(shape->width) * (double)shape->lines);
+    shape->limit = vidi__subtable_usual_limit(shape);
     if (shape->limit < 1)
         shape->limit = 1;
     if (shape->lines == lines_most(shape->range))
@@ -103,7 +114,7 @@ void vidi__subtable_fill_slabs(vidi__subtable *shape)
         lines < lines_least(shape->range, shape->width) || lines >= lines_most(shape->range))
         return;
     shape->lines = lines;
-    shape->inside_room = room;
+    shape->inside_room = (uint16_t)room;
     complete(shape);
     shape->limit = limit;
 }
@@ -170,6 +181,22 @@ uint64_t vidi__subtable_bytes(const vidi__subtable *table)
     return vidi__slabs_array_bytes(slabs_bytes(table)) + vidi__overflow_bytes(&table->overflow) + sizeof *table;
 }
 
+int vidi__subtable_copy(vidi__subtable **copy, const vidi__subtable *table, vidi__slabs *slabs)
+{
+    VIDI__TRY(vidi__subtable_alloc(copy, slabs, table));
+    (*copy)->lock = (vidi__mutex){0};
+    int code = vidi__overflow_copy(&(*copy)->overflow, &table->overflow, slabs);
+    if (code < 0) {
+        vidi__subtable_free(*copy, slabs);
+        return code;
+    }
+    for (uint64_t line = 0; line < table->lines; line += VIDI__SLAB_LINES)
+        memcpy(vidi__subtable_line(*copy, line), vidi__subtable_line(table, line),
+               lines_in_slab(table, line / VIDI__SLAB_LINES) * VIDI__LINE_BYTES);
+    (*copy)->used = table->used;
+    return VIDI_OK;
+}
+
 /* ---- lookup, insert, remove ---- */
 
 static inline unsigned slots_of(const vidi__subtable *table)
@@ -177,12 +204,9 @@ static inline unsigned slots_of(const vidi__subtable *table)
     return vidi__line_slots(table->width);
 }
 
-/* The slots of a line that hold this distance, either among its own entries or among its displaced ones. */
 static inline uint32_t match(const vidi__subtable *table, const unsigned char *line, uint64_t distance, bool displaced)
 {
-    uint32_t displaced_slots = vidi__line_displaced(vidi__line_head(line), slots_of(table));
-    return vidi__line_match(line, table->width, distance, table->portable) &
-           (displaced ? displaced_slots : ~displaced_slots);
+    return vidi__subtable_match(table, line, distance, displaced);
 }
 
 static uint32_t match_next(const vidi__subtable *table, uint64_t hash, const vidi__spot *at)
@@ -352,111 +376,6 @@ bool vidi__subtable_remove(vidi__subtable *table, uint64_t hash)
     return remove_from(table, at.line, at.distance, false);
 }
 
-/*
- * Returns true if a walk reports the hash at this slot. A multiset may store a hash several times; it is reported at
- * the first slot in its own line, or else at the first in the next line.
- */
-static bool reported_here(const vidi__subtable *table, const unsigned char *line, unsigned slot, uint64_t hash,
-                          bool displaced)
-{
-    const vidi__spot own = vidi__subtable_spot(table, hash);
-    if (displaced && match(table, own.line, own.distance, false))
-        return false;
-    uint32_t found = match(table, line, own.distance, displaced); /* 0 if this is not the hash's line */
-    return found && (unsigned)__builtin_ctz(found) == slot;
-}
-
-/*
- * Walks one line. `first` is the first hash of the line, `previous` that of the previous line, to which its displaced
- * entries belong.
- */
-static int walk_line(const vidi__subtable *table, const unsigned char *line, uint64_t first, uint64_t previous,
-                     vidi__subtable_visit *visit, void *context)
-{
-    uint32_t head = vidi__line_head(line);
-    for (unsigned slot = 0; slot < vidi__line_used(head, slots_of(table)); slot++) {
-        bool displaced = head & vidi__line_displaced_bit(slot);
-        uint64_t hash = (displaced ? previous : first) + vidi__line_get(line, table->width, slot), times = 1;
-        if (VIDI__UNLIKELY(hash >= table->range))
-            continue; /* the line is borrowed and was not verified */
-        if (table->multiset) {
-            if (!reported_here(table, line, slot, hash, displaced))
-                continue;
-            times = vidi__subtable_times(table, hash);
-        }
-        int code = visit(context, hash, times);
-        if (code)
-            return code;
-    }
-    return 0;
-}
-
-static int walk_overflow(const vidi__subtable *table, vidi__subtable_visit *visit, void *context)
-{
-    const vidi__overflow *overflow = &table->overflow;
-    for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(overflow, &at, &left);) {
-        uint64_t hash = *vidi__overflow_at(overflow->entries, at),
-                 times = overflow->times ? *vidi__overflow_at(overflow->times, at) : 1;
-        if (VIDI__UNLIKELY(hash >= table->range || !times))
-            continue; /* borrowed and not verified */
-        if (table->multiset && vidi__subtable_times(table, hash) != times)
-            continue; /* a line holds it too and has reported all copies */
-        int code = visit(context, hash, times);
-        if (code)
-            return code;
-    }
-    return 0;
-}
-
-int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit, void *context)
-{
-    for (uint64_t line = 0, first = 0, previous = vidi__subtable_last_first(table); line < table->lines; line++) {
-        int code = walk_line(table, vidi__subtable_line(table, line), first, previous, visit, context);
-        if (code)
-            return code;
-        previous = first;
-        first = vidi__subtable_next_first(table, line, first);
-    }
-    return walk_overflow(table, visit, context);
-}
-
-/* A walk of which only some hashes are reported. */
-typedef struct range_walk {
-    uint64_t from, to;
-    vidi__subtable_visit *visit;
-    void *context;
-} range_walk;
-
-static int visit_in_range(void *context, uint64_t hash, uint64_t times)
-{
-    const range_walk *self = context;
-    return hash >= self->from && hash < self->to ? self->visit(self->context, hash, times) : 0;
-}
-
-/*
- * A hash is in its own line or displaced to the next one. So the line after the range is visited too, unless it is the
- * line that the range began with.
- */
-int vidi__subtable_walk_range(const vidi__subtable *table, uint64_t from, uint64_t to, vidi__subtable_visit *visit,
-                              void *context)
-{
-    range_walk self = {from, to, visit, context};
-    uint64_t line = vidi__scale(from, table->ratio), left = vidi__scale(to - 1, table->ratio) - line + 2;
-    uint64_t previous = vidi__subtable_first(table, line ? line - 1 : table->lines - 1);
-    uint64_t first = vidi__subtable_first(table, line);
-    if (left > table->lines)
-        left = table->lines;
-    for (; left; left--) {
-        int code = walk_line(table, vidi__subtable_line(table, line), first, previous, visit_in_range, &self);
-        if (code)
-            return code;
-        previous = first;
-        first = line + 1 < table->lines ? vidi__subtable_next_first(table, line, first) : 0;
-        line = line + 1 < table->lines ? line + 1 : 0;
-    }
-    return walk_overflow(table, visit_in_range, &self);
-}
-
 /* ---- saving and loading ---- */
 
 /*
@@ -471,12 +390,6 @@ int vidi__subtable_walk_range(const vidi__subtable *table, uint64_t from, uint64
 static uint64_t overflow_room_max(uint64_t lines)
 {
     return 2 * OVERFLOW_LIMIT * lines + 16;
-}
-
-static uint64_t lines_in_slab(const vidi__subtable *table, uint64_t slab)
-{
-    uint64_t left = table->lines - slab * VIDI__SLAB_LINES;
-    return left < VIDI__SLAB_LINES ? left : VIDI__SLAB_LINES;
 }
 
 int vidi__subtable_save_head(const vidi__subtable *table, vidi__writer *writer)
@@ -531,98 +444,6 @@ int vidi__subtable_save_overflow(const vidi__subtable *table, vidi__writer *writ
     return vidi__overflow_save(&table->overflow, writer);
 }
 
-/* ---- verification ---- */
-
-static int check_head(const vidi__subtable *table, const unsigned char *line)
-{
-    uint32_t head = vidi__line_head(line), displaced_slots = vidi__line_displaced(head, slots_of(table));
-    unsigned used = vidi__line_count(head);
-    if (used > slots_of(table) || displaced_slots >> used || (displaced_slots && table->lines == 1))
-        return vidi__damaged("a line claims more entries than it has slots");
-    return VIDI_OK;
-}
-
-/* A hash that is not in its own line must have its signature there: otherwise lookups would not find it. */
-static int check_signature(const vidi__subtable *table, const unsigned char *own, uint64_t distance)
-{
-    bool has = vidi__line_has_signature(vidi__line_head(own), slots_of(table), distance);
-    return has ? VIDI_OK : vidi__damaged("a line lacks a signature");
-}
-
-/*
- * Checks that every distance leads back to this line, or to the previous one for a displaced entry, and that a plain
- * set holds no hash twice. `first` holds the first hashes of this line and of the previous one.
- */
-static int check_line(const vidi__subtable *table, uint64_t line, const uint64_t first[2], uint64_t *count)
-{
-    const unsigned char *at = vidi__subtable_line(table, line);
-    uint64_t owner[2] = {line, line ? line - 1 : table->lines - 1};
-    for (unsigned slot = 0; slot < vidi__line_count(vidi__line_head(at)); slot++) {
-        bool displaced = vidi__line_head(at) & vidi__line_displaced_bit(slot);
-        uint64_t distance = vidi__line_get(at, table->width, slot), hash = first[displaced] + distance;
-        if (hash >= table->range || vidi__scale(hash, table->ratio) != owner[displaced])
-            return vidi__damaged("a line holds a hash that belongs to another line");
-        const unsigned char *own = vidi__subtable_line(table, owner[displaced]);
-        uint32_t equal = match(table, at, distance, displaced);
-        bool reported = (unsigned)__builtin_ctz(equal) == slot && (!displaced || !match(table, own, distance, false));
-        if (!reported && !table->multiset)
-            return vidi__damaged("a line holds a hash twice");
-        if (displaced)
-            VIDI__TRY(check_signature(table, own, distance));
-        *count += reported;
-    }
-    return VIDI_OK;
-}
-
-/*
- * Checks all lines, whose heads have been checked, and that `used` is the number of entries in lines and overflow
- * table.
- */
-static int check_lines(const vidi__subtable *table, uint64_t *count)
-{
-    uint64_t used = table->overflow.used;
-    uint64_t first[2] = {0, vidi__subtable_last_first(table)};
-    for (uint64_t line = 0; line < table->lines; line++) {
-        VIDI__TRY(check_line(table, line, first, count));
-        first[1] = first[0];
-        first[0] = vidi__subtable_next_first(table, line, first[0]);
-        used += vidi__line_count(vidi__line_head(vidi__subtable_line(table, line)));
-    }
-    return used == table->used ? VIDI_OK : vidi__damaged("the number of entries of a sub-table is wrong");
-}
-
-static int check_overflowed(const vidi__subtable *table, uint64_t hash, uint64_t *count)
-{
-    const vidi__spot at = vidi__subtable_spot(table, hash);
-    bool in_line = match(table, at.line, at.distance, false) || match_next(table, hash, &at);
-    if (in_line && !table->multiset)
-        return vidi__damaged("an overflowed hash is stored twice");
-    *count += !in_line;
-    return check_signature(table, at.line, at.distance);
-}
-
-static int check_overflow(const vidi__subtable *table, uint64_t *count)
-{
-    VIDI__TRY(vidi__overflow_verify(&table->overflow, table->range));
-    for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(&table->overflow, &at, &left);)
-        VIDI__TRY(check_overflowed(table, *vidi__overflow_at(table->overflow.entries, at), count));
-    return VIDI_OK;
-}
-
-static int check_heads(const vidi__subtable *table)
-{
-    for (uint64_t line = 0; line < table->lines; line++)
-        VIDI__TRY(check_head(table, vidi__subtable_line(table, line)));
-    return VIDI_OK;
-}
-
-int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count)
-{
-    VIDI__TRY(check_heads(table));
-    VIDI__TRY(check_lines(table, count));
-    return check_overflow(table, count);
-}
-
 /* ---- loading ---- */
 
 /* Loads a copy of the lines. */
@@ -636,8 +457,7 @@ static int copy_lines(vidi__subtable *table, vidi__slabs *slabs, vidi__reader *r
         *count += table->used;
         return VIDI_OK;
     }
-    VIDI__TRY(check_heads(table));
-    return check_lines(table, count);
+    return vidi__subtable_check_lines(table, count);
 }
 
 int vidi__subtable_load_lines(vidi__subtable *table, vidi__slabs *slabs, vidi__reader *reader, uint64_t *count)
@@ -659,7 +479,7 @@ int vidi__subtable_load_lines(vidi__subtable *table, vidi__slabs *slabs, vidi__r
 int vidi__subtable_load_overflow(vidi__subtable *table, vidi__slabs *slabs, vidi__reader *reader, uint64_t *count)
 {
     VIDI__TRY(vidi__overflow_load(&table->overflow, slabs, table->multiset, reader));
-    return vidi__must_examine(reader) ? check_overflow(table, count) : VIDI_OK;
+    return vidi__must_examine(reader) ? vidi__subtable_check_overflow(table, count) : VIDI_OK;
 }
 
 static int check_shape(const vidi__subtable *table, uint64_t width, uint64_t overflowed, uint64_t room)

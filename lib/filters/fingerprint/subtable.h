@@ -21,7 +21,7 @@
 #ifndef VIDI_FILTERS_FINGERPRINT_SUBTABLE_H
 #define VIDI_FILTERS_FINGERPRINT_SUBTABLE_H
 
-#include "base/stream.h"
+#include "filters/filter.h"
 #include "filters/fingerprint/line.h"
 #include "filters/fingerprint/overflow.h"
 
@@ -29,26 +29,41 @@
 /* 256 KiB: an old and a new one fit into a core's cache together, and rebuilding takes a tenth of a millisecond. */
 #define VIDI__SUBTABLE_LINES_MAX 4096
 
-/* A sub-table. The fields that a lookup needs come first, within one cache line. */
+/*
+ * A sub-table. The first cache line is what it takes to find a line, and never changes. The second one is what adds
+ * change, under `lock` if several threads share the table.
+ */
 typedef struct vidi__subtable {
     uint64_t ratio;   /* lines / range, times 2^64 */
     uint64_t inverse; /* 2^64 / ratio, for dividing by ratio: hashes per line, rounded down */
     unsigned char **slabs;
     uint64_t range;
-    uint64_t used;  /* slots in use, and entries of the overflow table */
-    uint64_t limit; /* the sub-table is rebuilt when `used` reaches this */
-    uint8_t width;  /* bytes per distance */
+    uint64_t lines;
+    uint64_t *inside; /* an overflow table that fits after the lines, into their last slab */
+    unsigned char
+        *adjacent; /* the first slab, to which some are adjacent: saves large tables a cache miss in `slabs` */
+    uint16_t adjacent_slabs; /* how many */
+    uint16_t depth;          /* length of the prefix after the partition's bits */
+    uint8_t width;           /* bytes per distance */
     bool multiset;
     bool portable;
-    bool lent;               /* the lines are borrowed: never written to, and perhaps never verified */
-    uint16_t depth;          /* length of the prefix after the partition's bits */
-    uint16_t adjacent_slabs; /* how many slabs, from the first on, are adjacent in memory, */
-    unsigned char *adjacent; /* and this is the first: it saves large tables a cache miss in `slabs` */
+    bool lent; /* the lines are borrowed: never written to, and perhaps never verified */
+    _Alignas(VIDI__CACHE_LINE) vidi__mutex lock;
+    bool retired;         /* it was replaced, and is freed when nobody looks at it any more; `waiting` is in use */
+    uint16_t inside_room; /* entries at `inside` */
+    union {
+        struct {
+            uint64_t used;  /* slots in use, and entries of the overflow table */
+            uint64_t limit; /* the sub-table is rebuilt when `used` reaches this */
+        };
+        struct {
+            struct vidi__subtable *next;
+            uint32_t era; /* in which it was replaced */
+        } waiting;
+    };
     vidi__overflow overflow;
-    uint64_t lines;
-    uint64_t inside_room; /* entries of an overflow table that fits after the lines, into their last slab */
-    uint64_t *inside;     /* and where they are */
 } vidi__subtable;
+_Static_assert(sizeof(vidi__subtable) == 128, "two cache lines");
 
 /* Where a hash belongs: its line, and its distance from the line's first hash. */
 typedef struct vidi__spot {
@@ -106,6 +121,15 @@ static inline unsigned char *vidi__subtable_next_line(const vidi__subtable *tabl
     return vidi__subtable_line(table, next == table->lines ? 0 : next);
 }
 
+/* The slots of a line that hold this distance, either among its own entries or among its displaced ones. */
+static inline uint32_t vidi__subtable_match(const vidi__subtable *table, const unsigned char *line, uint64_t distance,
+                                            bool displaced)
+{
+    uint32_t head = vidi__line_head(line), displaced_slots = vidi__line_displaced(head, vidi__line_slots(table->width));
+    return vidi__line_match(line, head, table->width, distance, table->portable) &
+           (displaced ? displaced_slots : ~displaced_slots);
+}
+
 /* Creates an empty sub-table of this shape. */
 int vidi__subtable_make(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape);
 
@@ -127,12 +151,31 @@ bool vidi__subtable_remove(vidi__subtable *table, uint64_t hash);
 
 /*
  * Calls visit once for every hash, with its times, line by line. A result other than 0 ends the walk and is returned.
+ * See subtable_walk.c.
  */
 typedef int vidi__subtable_visit(void *context, uint64_t hash, uint64_t times);
 int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit, void *context);
 
-/* The same for the hashes from `from` to before `to`. Looks at no more lines than these need, but at all overflow. */
-int vidi__subtable_walk_range(const vidi__subtable *table, uint64_t from, uint64_t to, vidi__subtable_visit *visit,
+/* Passes a block on, hash by hash. The context is a vidi__visiting. */
+typedef struct vidi__visiting {
+    vidi__subtable_visit *visit;
+    void *context;
+} vidi__visiting;
+int vidi__visit_each(void *context, uint64_t *hashes, const uint64_t *times, unsigned n);
+
+/*
+ * The same in blocks, for the hashes from `from` to before `to`. Looks at no more lines than these need, but at all
+ * overflow. A multiset takes its time.
+ */
+int vidi__subtable_list(const vidi__subtable *table, uint64_t from, uint64_t to, vidi__take_hashes *take,
+                        void *context);
+
+/*
+ * Creates a copy of a sub-table that is no multiset, to rebuild while others go on adding to the original; and calls
+ * visit for every hash that the original has got since.
+ */
+int vidi__subtable_copy(vidi__subtable **copy, const vidi__subtable *table, vidi__slabs *slabs);
+int vidi__subtable_walk_newer(const vidi__subtable *table, const vidi__subtable *copy, vidi__subtable_visit *visit,
                               void *context);
 
 /*
@@ -168,6 +211,10 @@ int vidi__subtable_load_overflow(vidi__subtable *table, vidi__slabs *slabs, vidi
 /* Checks borrowed lines as loading a copy would, signatures included. Adds the number of different hashes to *count. */
 int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count);
 
+/* The two halves of that: the lines first, since the other half relies on them. See subtable_check.c. */
+int vidi__subtable_check_lines(const vidi__subtable *table, uint64_t *count);
+int vidi__subtable_check_overflow(const vidi__subtable *table, uint64_t *count);
+
 uint64_t vidi__subtable_bytes(const vidi__subtable *table);
 
 /*
@@ -175,6 +222,9 @@ uint64_t vidi__subtable_bytes(const vidi__subtable *table);
  * depth, range, multiset and portable.
  */
 void vidi__subtable_fit(vidi__subtable *shape, uint64_t hashes);
+
+/* How many hashes a sub-table of this shape usually gets before it is rebuilt. */
+uint64_t vidi__subtable_usual_limit(const vidi__subtable *shape);
 
 /*
  * Makes a shape of a quarter of the usual limit or more fill whole slabs: with some more or fewer lines, and with its
@@ -207,19 +257,21 @@ uint64_t vidi__subtable_overflow_room(uint64_t lines, uint64_t hashes);
 /* Returns true if the hash is in the next line or in the overflow table. Called if its own line has its signature. */
 bool vidi__subtable_has_elsewhere(const vidi__subtable *table, uint64_t hash, vidi__spot spot);
 
-static VIDI__INLINE bool vidi__subtable_in_own_line(const vidi__subtable *table, const vidi__spot *spot, unsigned width)
+/* Returns true if the hash is one of the entries of its own line that this head counts. */
+static VIDI__INLINE bool vidi__subtable_in_own_line(const vidi__subtable *table, const vidi__spot *spot, uint32_t head,
+                                                    unsigned width)
 {
-    uint32_t displaced_slots = vidi__line_displaced(vidi__line_head(spot->line), vidi__line_slots(width));
-    return vidi__line_match(spot->line, width, spot->distance, table->portable) & ~displaced_slots;
+    uint32_t displaced_slots = vidi__line_displaced(head, vidi__line_slots(width));
+    return vidi__line_match(spot->line, head, width, spot->distance, table->portable) & ~displaced_slots;
 }
 
 static VIDI__INLINE bool vidi__subtable_has_as(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot,
                                                unsigned width)
 {
-    if (vidi__subtable_in_own_line(table, spot, width))
+    uint32_t head = vidi__line_head(spot->line);
+    if (vidi__subtable_in_own_line(table, spot, head, width))
         return true;
-    return VIDI__UNLIKELY(
-               vidi__line_has_signature(vidi__line_head(spot->line), vidi__line_slots(width), spot->distance)) &&
+    return VIDI__UNLIKELY(vidi__line_has_signature(head, vidi__line_slots(width), spot->distance)) &&
            vidi__subtable_has_elsewhere(table, hash, *spot);
 }
 
@@ -228,6 +280,25 @@ static VIDI__INLINE bool vidi__subtable_has(const vidi__subtable *table, uint64_
 #define VIDI__HAS(width) vidi__subtable_has_as(table, hash, spot, width)
     VIDI__FOR_WIDTH(table->width, VIDI__HAS)
 #undef VIDI__HAS
+}
+
+/*
+ * Looks at the line alone, while another thread may be adding: VIDI_SEEN, VIDI_NEW, or VIDI_UNTRIED if the hash may be
+ * elsewhere.
+ */
+static VIDI__INLINE int vidi__subtable_glance_as(const vidi__subtable *table, const vidi__spot *spot, unsigned width)
+{
+    uint32_t head = vidi__line_head(spot->line);
+    if (vidi__subtable_in_own_line(table, spot, head, width))
+        return VIDI_SEEN;
+    return vidi__line_has_signature(head, vidi__line_slots(width), spot->distance) ? VIDI_UNTRIED : VIDI_NEW;
+}
+
+static VIDI__INLINE int vidi__subtable_glance(const vidi__subtable *table, const vidi__spot *spot)
+{
+#define VIDI__GLANCE(width) vidi__subtable_glance_as(table, spot, width)
+    VIDI__FOR_WIDTH(table->width, VIDI__GLANCE)
+#undef VIDI__GLANCE
 }
 
 /* Puts a hash, which is absent, into the overflow table of a plain set. Its line must get its signature. */
@@ -241,7 +312,7 @@ static VIDI__INLINE int vidi__subtable_add_as(vidi__subtable *table, vidi__slabs
 {
     const unsigned slots = vidi__line_slots(width);
     uint32_t head = vidi__line_head(spot->line);
-    bool seen = vidi__subtable_in_own_line(table, spot, width);
+    bool seen = vidi__subtable_in_own_line(table, spot, head, width);
     if (VIDI__UNLIKELY(vidi__line_count(head) == slots || vidi__line_has_signature(head, slots, spot->distance) ||
                        table->used >= table->limit || table->multiset))
         return vidi__subtable_add_slowly(table, slabs, hash, *spot, seen);

@@ -51,17 +51,40 @@ static int flush(listing *self)
     return vidi__write_words(self->writer, self->list, fill);
 }
 
-static int list_hash(void *context, uint64_t hash, uint64_t times)
+static void list_plain(listing *self, uint64_t *hashes, unsigned n)
+{
+    vidi__table_least_hashes(self->table, self->first, hashes, n);
+    memcpy(self->list + self->fill, hashes, n * sizeof *hashes);
+    self->fill += n;
+}
+
+static void list_with_times(listing *self, const uint64_t *hashes, const uint64_t *times, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        self->list[self->fill++] = vidi__table_least_hash(self->table, self->first + hashes[i]);
+        self->list[self->fill++] = times[i] < TIMES_MAX ? times[i] : TIMES_MAX;
+    }
+}
+
+static int list_hashes(void *context, uint64_t *hashes, const uint64_t *times, unsigned n)
 {
     listing *self = context;
-    if (++self->count > self->most && self->writer) /* lines that are mapped and not verified may hold anything */
-        return vidi__damaged("a sub-table has more entries than it says");
+    self->count += n;
     if (!self->writer)
         return 0;
-    self->list[self->fill++] = vidi__table_least_hash(self->table, self->first + hash);
-    if (self->table->multiset)
-        self->list[self->fill++] = times < TIMES_MAX ? times : TIMES_MAX;
-    return self->fill >= LIST * words_each(self->table) ? flush(self) : 0;
+    if (self->count > self->most) /* lines that are mapped and not verified may hold anything */
+        return vidi__damaged("a sub-table has more entries than it says");
+    for (unsigned done = 0, some; done < n; done += some) {
+        unsigned room = LIST - self->fill / words_each(self->table);
+        some = n - done < room ? n - done : room;
+        if (times)
+            list_with_times(self, hashes + done, times + done, some);
+        else
+            list_plain(self, hashes + done, some);
+        if (some == room)
+            VIDI__TRY(flush(self));
+    }
+    return 0;
 }
 
 /* How many hashes fit into the room, each list with its length, and the end. */
@@ -70,6 +93,12 @@ static uint64_t most_hashes(const vidi__table *table, uint64_t room)
     uint64_t list = 8 + (uint64_t)LIST * words_each(table) * 8, frame = 2 * 8;
     uint64_t left = room > frame ? room - frame : 0, rest = left % list;
     return left / list * LIST + (rest > 8 ? (rest - 8) / (words_each(table) * UINT64_C(8)) : 0);
+}
+
+/* The bytes of this many hashes, in lists. */
+static uint64_t lists_bytes(const vidi__table *table, uint64_t hashes)
+{
+    return (hashes + LIST - 1) / LIST * 8 + hashes * words_each(table) * 8;
 }
 
 /* A sub-table, and the part of it that is left: positions from `offset` to `span`. */
@@ -90,49 +119,76 @@ static int walk_slice(const slice *self, uint64_t positions, listing *list)
 {
     const vidi__subtable *part = self->part.table;
     uint64_t each = part->range / self->span, from = self->offset * each;
-    return vidi__subtable_walk_range(part, from, from + positions * each, list_hash, list);
+    return vidi__subtable_list(part, from, from + positions * each, list_hashes, list);
+}
+
+static int count_slice(const slice *self, uint64_t positions, const listing *list, uint64_t *count)
+{
+    listing counted = {.table = list->table};
+    VIDI__TRY(walk_slice(self, positions, &counted));
+    *count = counted.count;
+    return VIDI_OK;
 }
 
 /*
- * How many positions of a slice fit. Hashes are spread evenly, so the first guess is nearly always right. Lines are
- * full of hashes that fit by chance: the guess leaves room for twice the deviation that these have.
+ * How many positions of a slice fit, and how many hashes these have. Hashes are spread evenly, so the first guess is
+ * nearly always right. Lines are full of hashes that fit by chance: the guess leaves room for twice the deviation that
+ * these have.
  */
-static int positions_fitting(const slice *self, const listing *list, uint64_t *positions)
+static int positions_fitting(const slice *self, const listing *list, uint64_t *positions, uint64_t *count)
 {
     uint64_t left = self->span - self->offset, room = list->most - list->count;
     double share = (double)room / (double)self->part.table->used * (double)self->span * 0.9;
     *positions = share < (double)left ? (uint64_t)share : left;
     for (; *positions; *positions /= 2) {
-        listing counted = {.table = list->table};
-        VIDI__TRY(walk_slice(self, *positions, &counted));
-        if (counted.count <= room)
+        VIDI__TRY(count_slice(self, *positions, list, count));
+        if (*count <= room)
             return VIDI_OK;
     }
     *positions = 1;
-    listing counted = {.table = list->table};
-    VIDI__TRY(walk_slice(self, 1, &counted));
-    return counted.count <= room ? VIDI_OK : vidi__run_too_large((counted.count + 4) * 8 * words_each(list->table));
+    VIDI__TRY(count_slice(self, 1, list, count));
+    return *count <= room ? VIDI_OK : vidi__run_too_large((*count + 4) * 8 * words_each(list->table));
 }
 
-/*
- * Lists the part of the sub-table at this position that fits, and moves *at after it. If none fits, *at stays.
- */
+/* Lists a whole sub-table that is not a multiset: then the number of its entries is that of its hashes. */
+static int list_all(const slice *self, listing *list)
+{
+    uint64_t before = list->count, used = self->part.table->used;
+    if (!list->writer)
+        list->count += used;
+    else
+        VIDI__TRY(walk_slice(self, self->span, list));
+    return list->count - before == used ? VIDI_OK
+                                        : vidi__damaged("a sub-table has another number of entries than it says");
+}
+
+/* Lists what is left of a sub-table. If it does not fit and the list is still empty, as many positions as do. */
+static int list_slice(const slice *self, listing *list, uint64_t *positions, bool *full)
+{
+    uint64_t count;
+    *full = self->part.table->used > list->most - list->count;
+    if (!*full)
+        return self->offset || list->table->multiset ? walk_slice(self, *positions, list) : list_all(self, list);
+    if (list->count) {
+        *positions = 0;
+        return VIDI_OK;
+    }
+    VIDI__TRY(positions_fitting(self, list, positions, &count));
+    if (list->writer)
+        return walk_slice(self, *positions, list);
+    list->count = count;
+    return VIDI_OK;
+}
+
+/* Lists the part of the sub-table at this position that fits, and moves *at after it. If none fits, *at stays. */
 static int list_some(listing *list, uint64_t *at, unsigned bits, bool *full)
 {
     slice self = slice_at(list->table, *at, bits);
     uint64_t positions = self.span - self.offset;
-    const vidi__subtable *part = self.part.table;
     *full = false;
-    if (part && part->used) {
-        list->first = (*at - self.offset) * (list->table->hashes >> bits);
-        bool fits = part->used <= list->most - list->count;
-        *full = !fits;
-        if (!fits && list->count)
-            return VIDI_OK;
-        if (!fits)
-            VIDI__TRY(positions_fitting(&self, list, &positions));
-        VIDI__TRY(walk_slice(&self, positions, list));
-    }
+    list->first = (*at - self.offset) * (list->table->hashes >> bits);
+    if (self.part.table && self.part.table->used)
+        VIDI__TRY(list_slice(&self, list, &positions, full));
     *at += positions;
     return VIDI_OK;
 }
@@ -141,7 +197,8 @@ int vidi__table_save_run(const vidi__table *table, vidi__run_out *run)
 {
     unsigned bits = prefix_bits(table, run->bits);
     uint64_t at = run->at, end = UINT64_C(1) << bits;
-    listing list = {.table = table, .writer = run->writer, .most = most_hashes(table, run->room)};
+    bool measures = run->writer->measures;
+    listing list = {.table = table, .writer = measures ? NULL : run->writer, .most = most_hashes(table, run->room)};
     bool full = false;
     if (at > end)
         return vidi__run_position_unknown();
@@ -149,6 +206,8 @@ int vidi__table_save_run(const vidi__table *table, vidi__run_out *run)
     while (at < end && !full)
         VIDI__TRY(list_some(&list, &at, bits, &full));
     VIDI__TRY(flush(&list));
+    if (measures)
+        run->writer->at += lists_bytes(table, list.count);
     run->at = at < end ? at : vidi__run_end(run);
     return vidi__write_u64(run->writer, 0);
 }

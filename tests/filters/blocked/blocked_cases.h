@@ -18,8 +18,35 @@ typedef struct table {
     vidi__memory memory;
     vidi__filter *filter;
     vidi__tally tally; /* of all batches */
-    bool alone;        /* nobody else uses it: set this to have batches processed in one piece */
+    vidi__gate gate;   /* as if other threads were there; see table_alone */
+    vidi__memory gate_memory;
 } table;
+
+/* Every thread that uses the table goes through its gate first; only when that is done it may be counted. */
+static inline vidi__slot *table_enter(table *of)
+{
+    vidi__slot *slot = vidi__gate_join(&of->gate, &of->gate_memory);
+    assert_non_null(slot);
+    return slot;
+}
+
+static inline int share_table(table *made)
+{
+    assert_int_equal(vidi__memory_init(&made->gate_memory, NULL, 0), VIDI_OK);
+    vidi__gate_init(&made->gate);
+    vidi__gate_close(&made->gate);
+    vidi__gate_give(&made->gate, VIDI__GATE_SHARED);
+    vidi__gate_open(&made->gate);
+    made->filter->gate = &made->gate;
+    table_enter(made);
+    return made->filter->kind->share(made->filter, &made->gate);
+}
+
+/* From now on only this thread uses the table. */
+static inline void table_alone(table *of)
+{
+    of->filter->gate = NULL;
+}
 
 /* Its key depends on the seed alone; its contents come from the reader if there is one. */
 static inline int make_table(table *made, const char *params, uint64_t capacity, double error, uint64_t seed,
@@ -33,8 +60,8 @@ static inline int make_table(table *made, const char *params, uint64_t capacity,
     assert_int_equal(vidi__positions_item_hash(&parsed, &config.item_hash), VIDI_OK);
     test_key(config.seed.key, seed);
     config.reader = reader;
-    config.alone = &made->alone;
-    return vidi__filter_create(&made->filter, &vidi__kind_blocked, &config);
+    int code = vidi__filter_create(&made->filter, &vidi__kind_blocked, &config);
+    return code < 0 ? code : share_table(made);
 }
 
 static inline int try_table(table *made, const char *params, uint64_t capacity, double error, uint64_t seed)
@@ -52,6 +79,8 @@ static inline void table_make(table *made, const char *params, uint64_t capacity
 static inline void table_free(table *old)
 {
     vidi__filter_destroy(old->filter);
+    vidi__gate_free(&old->gate, &old->gate_memory);
+    assert_int_equal(vidi__memory_used(&old->gate_memory), 0);
     assert_int_equal(vidi__memory_used(&old->memory), 0);
 }
 
@@ -60,6 +89,16 @@ static inline vidi__filter_stats table_stat(const table *of)
     vidi__filter_stats stats = {.stages = 1};
     of->filter->kind->stat(of->filter, &stats);
     return stats;
+}
+
+/* With what each thread has kept to itself. */
+static inline uint64_t table_count(const table *of)
+{
+    uint64_t count = vidi__filter_count(of->filter);
+    const vidi__slot *slot;
+    for (uint32_t at = 0; (slot = vidi__gate_next(&of->gate, &at)) != NULL;)
+        count += slot->counted.count;
+    return count;
 }
 
 static inline double table_fp(const table *of)

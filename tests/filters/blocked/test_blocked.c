@@ -93,7 +93,7 @@ static void errors_are_as_rare_as_promised(void **state)
     uint64_t fresh = add_urls(&made, 2, 0, n), lost = n - fresh;
     assert_int_equal(made.tally.fresh, fresh);
     assert_int_equal(made.tally.seen, lost);
-    assert_int_equal(vidi__filter_count(made.filter), fresh);
+    assert_int_equal(table_count(&made), fresh);
     double fp = table_fp(&made), slack = 0.004 + 0.5 / sqrt((double)of->capacity / 50);
     check(fp <= of->error, "fp_now is %g", fp);
     uint64_t seen = seen_urls(&made, 3, 0, probes);
@@ -204,6 +204,8 @@ static void a_batch_changes_layers_where_single_adds_do(void **state)
         table one, other;
         table_make(&one, cases[i].params, cases[i].capacity, 0.2, 6);
         table_make(&other, cases[i].params, cases[i].capacity, 0.2, 6);
+        table_alone(&one);
+        table_alone(&other);
         for (uint64_t at = 0; at < 25000 + urls_at_most(75000);) {
             size_t n = 1 + (size_t)test_below(&random, test_below(&random, 4) ? VIDI__HASHES_MAX : 20);
             for (size_t j = 0; j < n; j++)
@@ -226,7 +228,17 @@ static void a_batch_changes_layers_where_single_adds_do(void **state)
     }
 }
 
-/* The same batch to three tables: one URL at a time, in waves, in one piece. Many URLs come again, some at once. */
+static int add_to_tally(table *to, vidi__u128 hash)
+{
+    vidi__added added = to->filter->kind->add_hash(to->filter, hash);
+    vidi__tally_add(&to->tally, added);
+    return added.code;
+}
+
+/*
+ * The same batch to three tables: one URL at a time, as if other threads were there, alone. Many URLs come again, some
+ * at once.
+ */
 static void add_to_all(table tables[3], test_random *random, size_t n)
 {
     vidi__u128 hashes[VIDI__HASHES_MAX];
@@ -241,99 +253,108 @@ static void add_to_all(table tables[3], test_random *random, size_t n)
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(lookups[0][i], lookups[1][i]);
         assert_true(lookups[0][i] == VIDI_NEW || verdicts[0][i] == VIDI_SEEN);
-        int verdict = add_one(&tables[0], hashes[i]);
-        check(verdicts[0][i] == verdict && verdicts[1][i] == verdict,
-              "URL %d of %d: %d in waves, %d in one piece, not %d", (int)i, (int)n, verdicts[0][i], verdicts[1][i],
-              verdict);
+        int verdict = add_to_tally(&tables[0], hashes[i]);
+        check(verdicts[0][i] == verdict && verdicts[1][i] == verdict, "URL %d of %d: %d among others, %d alone, not %d",
+              (int)i, (int)n, verdicts[0][i], verdicts[1][i], verdict);
     }
 }
 
-/* Whether others use the filter or not, and also while it grows. */
-static void one_piece_does_what_waves_and_single_adds_do(void **state)
+/* Whether others use the filter or not. */
+static void a_batch_does_what_single_adds_do(void **state)
 {
     static const char *const params[] = {"lines=1", "lines=2", "lines=3", "lines=4"};
-    static const size_t sizes[] = {127, 128, 129, 143, 144, 160, 161, 700, VIDI__HASHES_MAX};
+    static const size_t sizes[] = {2, 15, 16, 17, 31, 33, 127, 128, 129, 144, 161, 700, VIDI__HASHES_MAX};
     (void)state;
-    for (size_t which = 0; which < 8; which++) {
+    for (size_t which = 0; which < 4; which++) {
         test_random random = {which};
         table tables[3];
         for (unsigned i = 0; i < 3; i++)
-            table_make(&tables[i], params[which / 2], which % 2 ? 2000 : 12000, 0.01, 5);
-        tables[2].alone = true;
+            table_make(&tables[i], params[which], 12000, 0.01, 5);
+        table_alone(&tables[2]);
         for (size_t i = 0; i < 2 * VIDI__COUNT(sizes); i++)
             add_to_all(tables, &random, sizes[i % VIDI__COUNT(sizes)]);
-        saved bytes[3] = {save_of(&tables[0]), save_of(&tables[1]), save_of(&tables[2])};
         for (unsigned i = 1; i < 3; i++) {
-            assert_int_equal(bytes[i].size, bytes[0].size);
-            assert_memory_equal(bytes[i].bytes, bytes[0].bytes, bytes[0].size);
+            double lost[2] = {tables[0].tally.lost, tables[i].tally.lost};
+            must_be_same_bytes(&tables[0], &tables[i], params[which]);
             assert_true(table_fp(&tables[i]) == table_fp(&tables[0]));
+            assert_int_equal(tables[0].tally.fresh, tables[i].tally.fresh);
+            check(fabs(lost[0] - lost[1]) <= 0.1 * lost[0], "%g lost in single adds, %g in batches", lost[0], lost[1]);
         }
-        assert_true(table_stat(&tables[2]).stages == 1 || which % 2);
-        double lost[2] = {tables[1].tally.lost, tables[2].tally.lost};
-        assert_int_equal(tables[1].tally.fresh, tables[2].tally.fresh);
-        check(fabs(lost[0] - lost[1]) <= 0.01 * lost[0], "%g lost in waves, %g in one piece", lost[0], lost[1]);
-        for (unsigned i = 0; i < 3; i++) {
-            free(bytes[i].bytes);
+        for (unsigned i = 0; i < 3; i++)
             table_free(&tables[i]);
-        }
     }
 }
 
-/* Each kernel on its own, on lines of any fill. */
+/* By the definition: the words that a URL's bits are in, and the bits. */
+static void bits_of(const vidi__blocked_rows *in, vidi__u128 hash, uint64_t at[8], uint64_t bits[8], unsigned draw)
+{
+    uint64_t partition = hash.hi >> 58, first = partition * in->rows / 64, end = (partition + 1) * in->rows / 64;
+    uint64_t row = first + vidi__scale((hash.hi << 6) * in->salts[draw].row, end - first);
+    uint64_t word = hash.lo * in->salts[draw].bits >> 16;
+    for (unsigned lane = 0; lane < 8; lane++) {
+        at[lane] = (row * in->lines + draw) * 8 + lane;
+        bits[lane] = UINT64_C(1) << (word >> 6 * lane & 63);
+    }
+}
+
+/* Each kernel on its own, on rows of any fill, in one array and in pieces. */
 static void every_kernel_sets_the_same_bits(void **state)
 {
-    enum { LINES = 40 };
-    static const vidi__blocked_ahead nothing;
-    _Alignas(64) static uint64_t start[LINES][8], words[LINES][8], expected[LINES][8];
-    uint16_t order[VIDI__WAVE_MAX];
+    enum { ROWS = 70, MOST = 150 };
+    _Alignas(64) static uint64_t start[ROWS * 4 * 8], words[ROWS * 4 * 8], expected[ROWS * 4 * 8];
+    uint64_t *pieces[1] = {words};
+    vidi__u128 hashes[MOST];
     (void)state;
     for (unsigned level = 0; level < VIDI__CPU_LEVELS; level++) {
         if (!vidi__cpu_has((vidi__cpu_level)level))
             continue;
         const vidi__blocked_kernel *kernel = vidi__blocked_kernel_for((vidi__cpu_level)level);
         test_random random = {7};
-        for (int round = 0; round < 3000; round++) {
-            vidi__blocked_targets targets[3];
-            uint8_t one[VIDI__WAVE_MAX] = {0}, two[VIDI__WAVE_MAX] = {0};
-            unsigned lines = 1 + (unsigned)test_below(&random, 3);
-            uint64_t which = test_next(&random) & (((uint64_t)1 << VIDI__WAVE_MAX) - 1), marked = 0, truth = 0;
-            for (size_t i = 0; i < LINES * 8; i++)
-                start[i / 8][i % 8] = test_next(&random) | (round % 2 ? test_next(&random) | test_next(&random) : 0);
+        for (unsigned round = 0; round < 1000; round++) {
+            vidi__blocked_rows in = {words, pieces, ROWS, 1 + (unsigned)test_below(&random, 4), {{0, 0}}};
+            uint32_t ones[VIDI__PARTITIONS] = {0}, truth[VIDI__PARTITIONS] = {0};
+            uint8_t found[MOST], added[MOST];
+            size_t n = (size_t)test_below(&random, MOST + 1);
+            if (round % 3 == 0)
+                in.words = NULL;
+            for (unsigned draw = 0; draw < 4; draw++) {
+                in.salts[draw].row = test_next(&random) | 1;
+                in.salts[draw].bits = test_next(&random) | 1;
+            }
+            for (size_t i = 0; i < VIDI__COUNT(start); i++)
+                start[i] = round % 2 ? test_next(&random) | test_next(&random) | test_next(&random) : 0;
+            for (size_t i = 0; i < n; i++)
+                hashes[i] =
+                    i % 7 == 6 ? hashes[test_below(&random, i)] : (vidi__u128){test_next(&random), test_next(&random)};
             memcpy(words, start, sizeof words);
             memcpy(expected, start, sizeof expected);
-            for (unsigned i = 0; i < VIDI__WAVE_MAX; i++) {
-                order[i] = (uint16_t)(VIDI__WAVE_MAX - 1 - i);
-                for (unsigned draw = 0; draw < lines; draw++) {
-                    targets[draw].line[i] = words[test_below(&random, LINES)];
-                    targets[draw].word[i] = test_next(&random);
+            kernel->has_batch(&in, &(vidi__blocked_batch){hashes, n, found});
+            for (size_t i = 0; i < n; i++)
+                assert_int_equal(found[i] == VIDI_SEEN, kernel->has(&in, hashes[i]));
+            assert_memory_equal(words, start, sizeof words);
+            uint64_t fresh = kernel->add_batch(&in, &(vidi__blocked_batch){hashes, n, added}, ones);
+            for (size_t i = 0; i < n; i++) {
+                unsigned before = 0, now = 0;
+                for (unsigned draw = 0; draw < in.lines; draw++) {
+                    uint64_t at[8], bits[8];
+                    bits_of(&in, hashes[i], at, bits, draw);
+                    for (unsigned lane = 0; lane < 8; lane++) {
+                        before += !(start[at[lane]] & bits[lane]);
+                        now += !(expected[at[lane]] & bits[lane]);
+                        expected[at[lane]] |= bits[lane];
+                    }
                 }
+                truth[hashes[i].hi >> 58] += now;
+                assert_int_equal(found[i], before ? VIDI_NEW : VIDI_SEEN);
+                assert_int_equal(added[i], now ? VIDI_NEW : VIDI_SEEN);
             }
-            uint64_t fresh = 0, seen = 0,
-                     has = kernel->has(targets, which, (vidi__blocked_answers){order, one}, &nothing);
-            for (unsigned i = 0; i < VIDI__WAVE_MAX; i++) { /* by the definition, from the lines as they were */
-                bool all = which >> i & 1;
-                for (unsigned lane = 0; lane < 8; lane++)
-                    all = all && targets[0].line[i][lane] >> (targets[0].word[i] >> 6 * lane & 63) & 1;
-                seen |= (uint64_t)all << i;
-            }
-            assert_true(has == seen && memcmp(words, start, sizeof words) == 0);
-            uint64_t added = kernel->add(targets, lines, which, &marked, (vidi__blocked_answers){order, two}, &nothing);
-            for (unsigned i = 0; i < VIDI__WAVE_MAX; i++)
-                for (unsigned at = 0; at < 8 * lines && which >> i & 1; at++) {
-                    uint64_t *line = expected[(targets[at / 8].line[i] - words[0]) / 8];
-                    uint64_t bit = (uint64_t)1 << (targets[at / 8].word[i] >> 6 * (at % 8) & 63);
-                    truth += !(line[at % 8] & bit);
-                    fresh |= (uint64_t) !(line[at % 8] & bit) << i;
-                    line[at % 8] |= bit;
-                }
-            check(added == fresh && marked == truth, "%s: %llu marks, not %llu", vidi__cpu_name((vidi__cpu_level)level),
-                  (unsigned long long)marked, (unsigned long long)truth);
+            assert_memory_equal(ones, truth, sizeof ones);
+            assert_int_equal(fresh, how_many(added, n, VIDI_NEW));
+            check(memcmp(words, expected, sizeof words) == 0, "%s: other bits", vidi__cpu_name((vidi__cpu_level)level));
+            memcpy(words, start, sizeof words);
+            for (size_t i = 0; i < n; i++)
+                assert_int_equal(kernel->add(&in, hashes[i]) != 0, added[i] == VIDI_NEW);
             assert_memory_equal(words, expected, sizeof words);
-            for (unsigned i = 0; i < VIDI__WAVE_MAX; i++) {
-                unsigned asked = which >> i & 1;
-                assert_int_equal(one[order[i]], !asked ? 0 : seen >> i & 1 ? VIDI_SEEN : VIDI_NEW);
-                assert_int_equal(two[order[i]], !asked ? 0 : fresh >> i & 1 ? VIDI_NEW : VIDI_SEEN);
-            }
         }
     }
 }
@@ -371,7 +392,7 @@ static vidi__layer *layer_of(vidi__memory *memory, double rows, unsigned lines, 
     vidi__layer *layer;
     vidi__seed key = {.turn = 0};
     test_key(key.key, seed);
-    vidi__layer_config config = {memory, &key, index, {100, 100, 0.1}, {rows, lines}, false};
+    vidi__layer_config config = {memory, &key, index, {100, 100, 0.1}, {rows, lines}, false, false};
     assert_int_equal(vidi__memory_init(memory, NULL, 0), VIDI_OK);
     assert_int_equal(vidi__layer_make(&layer, &config), VIDI_OK);
     return layer;
@@ -392,13 +413,10 @@ static void the_lines_of_a_url_lie_in_its_partition(void **state)
                 uint64_t own = vidi__layer_rows(layer, partition), least = (uint64_t)rows[i] / 64;
                 assert_true(own == least || own == least + 1);
                 for (unsigned draw = 0; draw < lines; draw++) {
-                    vidi__blocked_targets targets;
-                    vidi__blocked_draw at = vidi__layer_draw(layer, draw, partition, &targets);
                     for (uint64_t j = 0; j < 300; j++) {
                         vidi__u128 hash = hash_at(9, j);
                         hash.hi = hash.hi >> 6 | (uint64_t)partition << 58;
-                        vidi__blocked_locate(&at, &hash, 0);
-                        uint64_t word = (uint64_t)(targets.line[0] - layer->words);
+                        uint64_t word = (uint64_t)(vidi__blocked_locate(&layer->in, hash, draw).line - layer->in.words);
                         assert_true(word % 8 == 0 && word / 8 % lines == draw);
                         assert_true(word / 8 / lines >= end && word / 8 / lines < end + own);
                     }
@@ -432,25 +450,24 @@ static void choices_are_even_and_independent(void **state)
     static unsigned first[ROWS], pairs[ROWS][ROWS], bits[8][64], lanes[64][64], layers[ROWS][ROWS];
     vidi__memory memory, other_memory;
     vidi__layer *layer = layer_of(&memory, 64 * ROWS, 2, 10, 0), *other = layer_of(&other_memory, 64 * ROWS, 2, 10, 1);
-    vidi__blocked_targets targets[3];
-    vidi__blocked_draw draw[3] = {vidi__layer_draw(layer, 0, 17, &targets[0]),
-                                  vidi__layer_draw(layer, 1, 17, &targets[1]),
-                                  vidi__layer_draw(other, 0, 17, &targets[2])};
     (void)state;
     for (uint64_t i = 0; i < N; i++) {
         vidi__u128 hash = hash_at(10, i);
         unsigned row[3];
+        uint64_t words[3];
         hash.hi = hash.hi >> 6 | (uint64_t)17 << 58;
         for (unsigned j = 0; j < 3; j++) {
-            vidi__blocked_locate(&draw[j], &hash, 0);
-            row[j] = (unsigned)((targets[j].line[0] - draw[j].first) / 16);
+            const vidi__layer *of = j < 2 ? layer : other;
+            vidi__blocked_target at = vidi__blocked_locate(&of->in, hash, j % 2);
+            row[j] = (unsigned)((at.line - of->in.words) / 16 - (int64_t)vidi__layer_row(of, 17));
+            words[j] = at.word;
         }
         first[row[0]]++;
         pairs[row[0]][row[1]]++;
         layers[row[0]][row[2]]++;
         for (unsigned lane = 0; lane < 8; lane++)
-            bits[lane][targets[0].word[0] >> 6 * lane & 63]++;
-        lanes[targets[0].word[0] & 63][targets[1].word[0] & 63]++;
+            bits[lane][words[0] >> 6 * lane & 63]++;
+        lanes[words[0] & 63][words[1] & 63]++;
     }
     must_be_even("rows", first, ROWS, (double)N / ROWS);
     must_be_even("rows of two lines", pairs[0], ROWS * ROWS, (double)N / ROWS / ROWS);
@@ -573,10 +590,8 @@ static void an_attacker_without_the_key_overfills_no_line(void **state)
     table_make(&random, "lines=1", 100000, 0.01, 17);
     for (uint64_t i = 0; i < urls_at_most(1000000); i++) {
         vidi__u128 hash = hash_at(16, i);
-        vidi__blocked_targets targets;
-        vidi__blocked_draw draw = vidi__layer_draw(theirs, 0, vidi__partition_of(hash.hi), &targets);
-        vidi__blocked_locate(&draw, &hash, 0);
-        if ((targets.line[0] - theirs->words) / 8 % 32 == 5) { /* one line of each partition, or two */
+        if ((vidi__blocked_locate(&theirs->in, hash, 0).line - theirs->in.words) / 8 % 32 ==
+            5) { /* one line of each partition, or two */
             add_one(&real, hash);
             add_one(&random, hash_at(18, found++));
         }
@@ -624,7 +639,7 @@ int main(int argc, char **argv)
     test_add("full layers are judged by their bits", full_layers_are_judged_by_their_bits, NULL);
     test_add("nothing is forgotten", nothing_is_forgotten, NULL);
     test_add("a batch changes layers where single adds do", a_batch_changes_layers_where_single_adds_do, NULL);
-    test_add("one piece does what waves and single adds do", one_piece_does_what_waves_and_single_adds_do, NULL);
+    test_add("a batch does what single adds do", a_batch_does_what_single_adds_do, NULL);
     test_add("every kernel sets the same bits", every_kernel_sets_the_same_bits, NULL);
     test_add("a filter is the same at every level", a_filter_is_the_same_at_every_level, NULL);
     test_add("the lines of a URL lie in its partition", the_lines_of_a_url_lie_in_its_partition, NULL);

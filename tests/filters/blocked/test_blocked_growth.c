@@ -289,8 +289,11 @@ static void merged_marks_are_those_of_all_urls(void **state)
     for (size_t i = 0; i < 3; i++) {
         table a, b, all;
         table_make(&a, params[i], 20000, 0.01, 23);
+        table_alone(&a);
         table_make(&b, params[i], 20000, 0.01, 23);
+        table_alone(&b);
         table_make(&all, params[i], 20000, 0.01, 23);
+        table_alone(&all);
         add_urls(&a, 23, 0, 9000);
         add_urls(&b, 23, 6000, 10000);
         add_urls(&all, 23, 0, 16000);
@@ -321,7 +324,9 @@ static void layers_that_one_lacks_are_copied(void **state)
         for (uint64_t capacity = 0; capacity <= 3000; capacity += 3000) {
             table a, b;
             table_make(&a, "", capacity, 0.01, 24);
+            table_alone(&a);
             table_make(&b, "", capacity, 0.01, 24);
+            table_alone(&b);
             add_urls(&a, 24, 0, sizes[i][0]);
             uint64_t fresh_b = add_urls(&b, 24, 1000000, sizes[i][1]);
             unsigned most =
@@ -361,11 +366,13 @@ static void what_does_not_fit_is_not_merged(void **state)
     table a;
     (void)state;
     table_make(&a, "", 1000, 0.01, 26);
+    table_alone(&a);
     add_urls(&a, 26, 0, 500);
     saved before = save_of(&a);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         table b;
         table_make(&b, others[i].params, others[i].capacity, others[i].error, 26);
+        table_alone(&b);
         add_urls(&b, 26, 0, 1500);
         int code = a.filter->kind->merge(a.filter, b.filter);
         check(code == VIDI_EDIFFERS && strlen(vidi_message()) > 20, "%zu: %d, %s", i, code, vidi_message());

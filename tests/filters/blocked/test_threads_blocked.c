@@ -58,6 +58,7 @@ static void *add_all(void *context)
     vidi__u128 hashes[VIDI__HASHES_MAX];
     uint64_t which[VIDI__HASHES_MAX], start = of->n / 16 * me->number;
     uint8_t verdicts[VIDI__HASHES_MAX];
+    table_enter(&of->of);
     for (uint64_t at = 0; at < of->n;) {
         size_t n = 1 + (size_t)test_below(&random, test_below(&random, 3) ? VIDI__HASHES_MAX : 50);
         for (size_t i = 0; i < n; i++) {
@@ -85,6 +86,7 @@ static void *ask_on(void *context)
     vidi__u128 hashes[64];
     bool added[64];
     uint8_t verdicts[64];
+    table_enter(&of->of);
     while (!atomic_load(&of->done)) {
         for (size_t i = 0; i < 64; i++) {
             uint64_t which = test_below(&random, of->n);
@@ -130,7 +132,7 @@ static void check_layers(const table *of)
     for (uint64_t i = 0; i < layers; i++) {
         uint64_t words = vidi__load64(bytes.bytes + at) * vidi__load64(bytes.bytes + at + 8) * 8;
         uint64_t urls = vidi__load64(bytes.bytes + at + 16), in = vidi__load64(bytes.bytes + at + 24);
-        check(in <= urls + (uint64_t)ADDERS * VIDI__HASHES_MAX && (i + 1 == layers || in + 4 * VIDI__HASHES_MAX > urls),
+        check(in <= urls && (i + 1 == layers || in + urls / 64 + VIDI__PARTITIONS > urls),
               "layer %llu has %llu URLs, and room for %llu", (unsigned long long)i, (unsigned long long)in,
               (unsigned long long)urls);
         count += in;
@@ -140,7 +142,7 @@ static void check_layers(const table *of)
         at = words_behind(at) + 8 * words;
     }
     assert_int_equal(at, bytes.size);
-    assert_int_equal(count, vidi__filter_count(of->filter));
+    assert_int_equal(count, table_count(of));
     double fill = table_stat(of).fill, truth = (double)marked / (double)bits;
     check(fill == truth, "fill is %.17g, the bits say %.17g", fill, truth);
     free(bytes.bytes);
@@ -169,7 +171,7 @@ static void check_counts(shared *of, const worker *adders)
         sum.lost += adders[i].tally.lost;
     }
     assert_true(sum.fresh == fresh && sum.fresh + sum.seen == of->adds);
-    assert_int_equal(vidi__filter_count(of->of.filter), fresh);
+    assert_int_equal(table_count(&of->of), fresh);
     test_interval likely = test_lost_interval(sum.lost * 1.05, 0.01, TEST_ALPHA);
     check(lost <= likely.high && (double)lost >= 0.8 * sum.lost - 30, "%llu lost, the tally says %g",
           (unsigned long long)lost, sum.lost);
@@ -235,6 +237,7 @@ static void *add_interrupted(void *context)
     uint8_t verdicts[ROOM];
     vidi__tally tally = {0};
     sigset_t alarm;
+    table_enter(me->of);
     sigemptyset(&alarm);
     sigaddset(&alarm, SIGALRM);
     fill_hashes(hashes, 33, 0, ROOM);
@@ -263,7 +266,7 @@ static void add_in_between(const char *params, uint64_t round)
         fresh += add_one(&of, hash_at(34, came++)) == VIDI_NEW;
     atomic_store(&resumed, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(vidi__filter_count(of.filter), other.fresh + fresh);
+    assert_int_equal(table_count(&of), other.fresh + fresh);
     assert_int_equal(seen_urls(&of, 33, 0, ROOM), ROOM);
     assert_int_equal(seen_urls(&of, 34, 0, came), came);
     table_copy(&copy, &of, params, 40 + round);

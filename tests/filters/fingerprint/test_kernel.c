@@ -1,6 +1,7 @@
 /*
- * Batches of fingerprint, at every level of the processor: a ring gives the verdicts of single adds and leaves the same
- * bits; waves leave the same contents; tables grow, partitions open and memory runs out in the midst of both.
+ * Batches of fingerprint, at every level of the processor: a thread that is alone gets the verdicts of single adds
+ * and leaves the same bits; one that shares the table leaves the same contents; tables grow, partitions open and memory
+ * runs out in the midst of both.
  */
 #include "filters/fingerprint/kernels/kernel.h"
 #include "filters/fingerprint/table_cases.h"
@@ -39,25 +40,19 @@ static vidi__fingerprint_run run_of(vidi__table *table, const vidi__u128 *hashes
     return (vidi__fingerprint_run){.table = table, .hashes = hashes, .count = n, .verdicts = verdicts, .far = far};
 }
 
-static int add_in_waves(const vidi__fingerprint_kernel *kernel, vidi__fingerprint_run *run)
-{
-    return vidi__batch_run(NULL, run->hashes, run->count, &kernel->add_waves, run);
-}
-
 static void check_lookups(const vidi__fingerprint_kernel *kernel, vidi__table *table, const vidi__u128 *hashes,
                           size_t n, bool far)
 {
-    uint8_t ring[VIDI__HASHES_MAX], waves[VIDI__HASHES_MAX];
+    uint8_t ring[VIDI__HASHES_MAX], shared[VIDI__HASHES_MAX];
     vidi__fingerprint_run run = run_of(table, hashes, n, ring, far);
     kernel->has(&run);
-    run = run_of(table, hashes, n, waves, far);
-    if (vidi__table_is_divided(table)) /* waves are for tables with partitions */
-        assert_int_equal(vidi__batch_run(NULL, hashes, n, &kernel->has_waves, &run), VIDI_OK);
+    run = run_of(table, hashes, n, shared, far);
+    kernel->has_shared(&run);
     for (size_t i = 0; i < n; i++) {
         const vidi__place place = vidi__table_place(table, hashes[i].hi);
         bool seen = place.table && vidi__subtable_has(place.table, place.hash, &place.spot);
-        check(ring[i] == (seen ? VIDI_SEEN : VIDI_NEW), "hash %d of %d in a ring: %d", (int)i, (int)n, ring[i]);
-        assert_true(waves[i] == ring[i] || !vidi__table_is_divided(table));
+        check(ring[i] == (seen ? VIDI_SEEN : VIDI_NEW), "hash %d of %d: %d", (int)i, (int)n, ring[i]);
+        assert_int_equal(shared[i], ring[i]);
     }
 }
 
@@ -85,37 +80,36 @@ static void check_same_bits(const vidi__table *a, const vidi__table *b)
     free(right.data);
 }
 
-/* Three tables get the same batches: one hash at a time, in a ring, in waves. Hashes are removed now and then. */
+/* Three tables get the same batches: one hash at a time, alone, among others. Hashes are removed now and then. */
 static void compare_ways(const vidi__fingerprint_kernel *kernel, uint64_t hashes, uint64_t reserved, bool far)
 {
-    whole singly, ringed, waved;
+    whole singly, ringed, shared;
     vidi__u128 batch[VIDI__HASHES_MAX];
-    uint8_t ring[VIDI__HASHES_MAX], waves[VIDI__HASHES_MAX];
+    uint8_t ring[VIDI__HASHES_MAX], among_others[VIDI__HASHES_MAX];
     test_random random = {hashes ^ reserved};
     start(&singly, hashes, reserved);
     start(&ringed, hashes, reserved);
-    start(&waved, hashes, reserved);
-    if (!vidi__table_is_divided(&waved.table))
-        assert_int_equal(vidi__table_divide(&waved.table), VIDI_OK);
+    start(&shared, hashes, reserved);
+    whole_share(&shared);
     for (size_t i = 0; i < 10 * VIDI__COUNT(sizes); i++) {
         size_t n = sizes[i % VIDI__COUNT(sizes)];
         make_batch(batch, n, &random, 60000);
         check_lookups(kernel, &ringed.table, batch, n, far);
-        check_lookups(kernel, &waved.table, batch, n, far);
+        check_lookups(kernel, &shared.table, batch, n, far);
         vidi__fingerprint_run run = run_of(&ringed.table, batch, n, ring, far);
         assert_int_equal(kernel->add(&run), VIDI_OK);
-        vidi__fingerprint_run wave_run = run_of(&waved.table, batch, n, waves, far);
-        assert_int_equal(add_in_waves(kernel, &wave_run), VIDI_OK);
+        vidi__fingerprint_run shared_run = run_of(&shared.table, batch, n, among_others, far);
+        assert_int_equal(kernel->add_shared(&shared_run), VIDI_OK);
         uint64_t fresh = 0;
         for (size_t j = 0; j < n; j++) {
             int verdict = vidi__table_add(&singly.table, batch[j].hi);
-            check(ring[j] == verdict && waves[j] == verdict, "hash %d of %d: %d in a ring, %d in waves, not %d", (int)j,
-                  (int)n, ring[j], waves[j], verdict);
+            check(ring[j] == verdict && among_others[j] == verdict, "hash %d of %d: %d alone, %d among others, not %d",
+                  (int)j, (int)n, ring[j], among_others[j], verdict);
             fresh += verdict == VIDI_NEW;
         }
-        assert_true(run.done == n && wave_run.done == n && run.fresh == fresh && wave_run.fresh == fresh);
+        assert_true(run.done == n && shared_run.done == n && run.fresh == fresh && shared_run.fresh == fresh);
         for (size_t j = 0; j < n && i % 2; j += 2) {
-            whole *all[] = {&singly, &ringed, &waved};
+            whole *all[] = {&singly, &ringed, &shared};
             bool gone[3];
             for (size_t k = 0; k < 3; k++) {
                 const vidi__place place = vidi__table_place(&all[k]->table, batch[j].hi);
@@ -126,13 +120,13 @@ static void compare_ways(const vidi__fingerprint_kernel *kernel, uint64_t hashes
     }
     assert_true(vidi__table_is_divided(&ringed.table)); /* perhaps in the midst of a ring */
     check_same_bits(&singly.table, &ringed.table);
-    check_same_contents(&singly.table, &waved.table);
+    check_same_contents(&singly.table, &shared.table);
     whole_finish(&singly);
     whole_finish(&ringed);
-    whole_finish(&waved);
+    whole_finish(&shared);
 }
 
-static void rings_and_waves_do_what_single_adds_do(void **state)
+static void batches_do_what_single_adds_do(void **state)
 {
     vidi__cpu_level level = *(const vidi__cpu_level *)*state;
     if (!vidi__cpu_has(level))
@@ -158,9 +152,9 @@ static void an_error_leaves_each_hash_answered_or_untouched(void **state)
         start(&w, UINT64_C(1) << 60, 0);
         vidi__fingerprint_run run = run_of(&w.table, batch, N, verdicts, false);
         if (at % 2 == 0)
-            assert_int_equal(vidi__table_divide(&w.table), VIDI_OK);
+            whole_share(&w);
         test_allocator_fail(&w.allocator, at, true);
-        int code = at % 2 ? kernel->add(&run) : add_in_waves(kernel, &run);
+        int code = at % 2 ? kernel->add(&run) : kernel->add_shared(&run);
         assert_int_equal(code, test_allocator_refused(&w.allocator) ? VIDI_EMEMORY : VIDI_OK);
         refusals += code < 0;
         uint64_t answered = 0;
@@ -182,8 +176,8 @@ int main(int argc, char **argv)
                                              VIDI__CPU_NEON};
     static char names[VIDI__COUNT(levels)][80];
     for (size_t i = 0; i < VIDI__COUNT(levels); i++) {
-        snprintf(names[i], sizeof names[i], "rings and waves do what single adds do: %s", vidi__cpu_name(levels[i]));
-        test_add(names[i], rings_and_waves_do_what_single_adds_do, (void *)&levels[i]);
+        snprintf(names[i], sizeof names[i], "batches do what single adds do: %s", vidi__cpu_name(levels[i]));
+        test_add(names[i], batches_do_what_single_adds_do, (void *)&levels[i]);
     }
     test_add("an error leaves each hash answered or untouched", an_error_leaves_each_hash_answered_or_untouched, NULL);
     return test_run("fingerprint kernels", argc, argv);

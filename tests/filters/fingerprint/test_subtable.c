@@ -455,6 +455,61 @@ static void a_visitor_ends_the_walk_wherever_it_is(void **state)
     end(&f);
 }
 
+/* What a list of a range may and does tell. */
+typedef struct ranged {
+    uint64_t from, to;
+    list *found;
+} ranged;
+
+static int collect_block(void *context, uint64_t *hashes, const uint64_t *times, unsigned n)
+{
+    const ranged *self = context;
+    check(n > 0 && n <= VIDI__TAKE_MOST, "a block of %u", n);
+    for (unsigned i = 0; i < n; i++) {
+        check(hashes[i] >= self->from && hashes[i] < self->to, "%llx is outside", (unsigned long long)hashes[i]);
+        list_push(self->found, hashes[i], times ? times[i] : 1);
+    }
+    return 0;
+}
+
+/* Lists the ranges between two cuts each; together they must tell what the table holds, once. */
+static void check_cuts(const vidi__subtable *table, const list *wanted, uint64_t cuts, uint64_t seed)
+{
+    test_random random = {seed};
+    list found = {0};
+    for (uint64_t from = 0, to; from < table->range; from = to) {
+        to = from + 1 + test_below(&random, 2 * (table->range / cuts + 1));
+        to = to < table->range ? to : table->range;
+        ranged self = {from, to, &found};
+        assert_int_equal(vidi__subtable_list(table, from, to, collect_block, &self), 0);
+    }
+    size_t told = found.n;
+    list_settle(&found);
+    check(told == wanted->n && found.n == wanted->n, "%d hashes were told, not %d", (int)told, (int)wanted->n);
+    assert_memory_equal(found.hashes, wanted->hashes, 2 * wanted->n * sizeof *wanted->hashes);
+    list_free(&found);
+}
+
+static void ranges_tell_what_is_in_them_and_once(void **state)
+{
+    static const uint64_t cuts[] = {1, 2, 7, 60, 1000};
+    fixture f;
+    list l;
+    (void)state;
+    begin(&f);
+    for (size_t i = 0; i < 2 * VIDI__COUNT(all_widths); i++) {
+        unsigned width = all_widths[i / 2], slots = vidi__line_slots(width);
+        vidi__subtable shape = shape_of(UINT64_C(999999999989) >> (width < 5 ? 12 : 0), 60 + i % 5, width, i % 2);
+        vidi__subtable *table = filled(&f, &l, &shape, slots * 61, i);
+        assert_true(displaced_in(table) > 10 && table->overflow.used > 10);
+        for (size_t j = 0; j < VIDI__COUNT(cuts); j++)
+            check_cuts(table, &l, cuts[j], i + j);
+        vidi__subtable_free(table, &f.slabs);
+        list_free(&l);
+    }
+    end(&f);
+}
+
 int main(int argc, char **argv)
 {
     test_add("distances fit their width", distances_fit_their_width, NULL);
@@ -466,6 +521,7 @@ int main(int argc, char **argv)
     test_add("its bytes are what it allocated", its_bytes_are_what_it_allocated, NULL);
     test_add("growth keeps every bit", growth_keeps_every_bit, NULL);
     test_add("halves of any range hold what is theirs", halves_of_any_range_hold_what_is_theirs, NULL);
+    test_add("ranges tell what is in them, and once", ranges_tell_what_is_in_them_and_once, NULL);
     test_add("a visitor ends the walk wherever it is", a_visitor_ends_the_walk_wherever_it_is, NULL);
     return test_run("subtable", argc, argv);
 }

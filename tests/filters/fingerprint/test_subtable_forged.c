@@ -130,6 +130,64 @@ static void what_does_not_belong_into_a_line_is_refused(void **state)
     end(&f);
 }
 
+/* Every two slots of a line with `count` entries, and every slot. */
+static void check_slots(forgery *self, uint64_t line, bool displaced, unsigned count)
+{
+    uint64_t lines = self->shape.lines, span = span_of(&self->shape, displaced ? (line + lines - 1) % lines : line);
+    bool fits = self->shape.width == 8 || span < power_of_two(8 * self->shape.width);
+    uint64_t distances[VIDI__SLOTS_MAX] = {0};
+    for (unsigned i = 0; i < count; i++)
+        distances[i] = span - 1 - i * (span / 40);
+    unsigned char *at = forge_line(self, line, displaced, count, distances);
+    must_accept(self->f, &self->s, &self->shape, count);
+    for (unsigned i = count; i < self->slots; i++) /* what is in other slots does not matter */
+        vidi__line_put(at, self->shape.width, i, i % 2 ? UINT64_MAX : distances[0]);
+    must_accept(self->f, &self->s, &self->shape, count);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t good = distances[i];
+        for (unsigned j = 0; j < i; j++) {
+            distances[i] = distances[j];
+            forge_line(self, line, displaced, count, distances);
+            must_refuse(self->f, &self->s, &self->shape, "one in two slots");
+        }
+        distances[i] = span;
+        forge_line(self, line, displaced, count, distances);
+        if (fits)
+            must_refuse(self->f, &self->s, &self->shape, "one of the next line");
+        distances[i] = good;
+    }
+    forge_line(self, line, displaced, 0, NULL);
+}
+
+/* Distances that differ in their upper halves alone. */
+static void check_upper_halves(forgery *self, uint64_t line)
+{
+    uint64_t span = span_of(&self->shape, line), distances[VIDI__SLOTS_MAX] = {0};
+    unsigned count = 0;
+    for (; count < self->slots && ((uint64_t)count << 32 | 5) < span; count++)
+        distances[count] = (uint64_t)count << 32 | 5;
+    forge_line(self, line, false, count, distances);
+    must_accept(self->f, &self->s, &self->shape, count);
+    forge_line(self, line, false, 0, NULL);
+}
+
+static void every_slot_of_a_line_is_examined(void **state)
+{
+    fixture f;
+    (void)state;
+    begin(&f);
+    for (size_t i = 0; i < VIDI__COUNT(shapes); i++) {
+        forgery self = forge(&f, shapes[i].range, shapes[i].lines);
+        for (unsigned count = 1; count <= self.slots; count++) {
+            check_slots(&self, 0, count % 2, count);
+            check_slots(&self, shapes[i].lines - 1, false, count);
+        }
+        check_upper_halves(&self, 1);
+        free(self.s.data);
+    }
+    end(&f);
+}
+
 /* In its own line and as a displaced entry in the next: of the last line the next is the first. */
 static void a_hash_is_not_in_its_line_and_the_next(void **state)
 {
@@ -291,6 +349,7 @@ static void a_line_without_a_signature_is_refused(void **state)
 int main(int argc, char **argv)
 {
     test_add("what does not belong into a line is refused", what_does_not_belong_into_a_line_is_refused, NULL);
+    test_add("every slot of a line is examined", every_slot_of_a_line_is_examined, NULL);
     test_add("a hash is not in its line and the next", a_hash_is_not_in_its_line_and_the_next, NULL);
     test_add("a table of one line has no displaced entries", a_table_of_one_line_has_no_displaced_entries, NULL);
     test_add("what cannot have overflowed is refused", what_cannot_have_overflowed_is_refused, NULL);

@@ -16,7 +16,7 @@
 #include "support/urls.h"
 #include "vidi/vidi.h"
 
-#define MOST_AT_ONCE ((uint64_t)2 << 20) /* bytes of a single allocation, for streams of a few hundred bytes */
+#define MOST_AT_ONCE (((uint64_t)2 << 20) + 64) /* bytes of a single allocation, for streams of a few hundred bytes */
 
 /* ---- reading of what was forged ---- */
 

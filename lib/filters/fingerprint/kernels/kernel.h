@@ -2,7 +2,7 @@
  * Batches of hashes against a fingerprint table. There is one kernel per instruction set; all give the same answers and
  * leave the same bits.
  *
- * If the caller has the set alone, a batch goes through a ring, in order and without locks:
+ * A batch goes through a ring, in order:
  *
  *     hash       …  i  …………  i + 16  …………  i + 32  …
  *                   work     look ahead    locate
@@ -14,7 +14,8 @@
  * So the memory always has the same number of lines on their way. An add that makes the table grow moves lines, so the
  * hashes that were located before are located again.
  *
- * If several threads use the set, a batch is sorted by partition and processed in waves (batch.h).
+ * If several threads share the table, the ring has the same steps. Locating prefetches the lock of the sub-table, too,
+ * and working takes it: whatever was replaced meanwhile is seen then. Lookups need no lock, as table.h explains.
  */
 #ifndef VIDI_FILTERS_FINGERPRINT_KERNELS_KERNEL_H
 #define VIDI_FILTERS_FINGERPRINT_KERNELS_KERNEL_H
@@ -36,11 +37,6 @@ typedef struct vidi__fingerprint_run {
     size_t done;    /* how many were worked on */
     uint64_t fresh; /* how many of them are new */
     bool far;       /* the table is much larger than the caches */
-    /* The places of the (at most two) waves that are being fetched or worked on. */
-    struct {
-        uint64_t changes; /* the partition's `changes` at that time */
-        vidi__place places[VIDI__WAVE_MAX];
-    } fetched[2];
 } vidi__fingerprint_run;
 
 /*
@@ -50,25 +46,24 @@ typedef struct vidi__fingerprint_run {
 extern vidi__subtable vidi__fingerprint_nowhere;
 extern unsigned char vidi__fingerprint_no_line[VIDI__LINE_BYTES];
 
-static inline vidi__place vidi__fingerprint_locate_in(const vidi__partition *partition, uint64_t hash)
+static inline vidi__place vidi__fingerprint_locate(const vidi__table *table, uint64_t hash)
 {
-    if (VIDI__LIKELY(partition->directory != NULL))
+    /* The partition is only read. */
+    const vidi__partition *partition = vidi__table_partition((vidi__table *)table, hash);
+    if (VIDI__LIKELY(vidi__partition_is_open(partition)))
         return vidi__place_of(partition, hash);
     return (vidi__place){&vidi__fingerprint_nowhere, 0, {vidi__fingerprint_no_line, 0}};
 }
 
-static inline vidi__place vidi__fingerprint_locate(const vidi__table *table, uint64_t hash)
-{
-    /* The partition is only read. */
-    return vidi__fingerprint_locate_in(vidi__table_partition((vidi__table *)table, hash), hash);
-}
+/* The order in which threads that share a table add a batch; `order` has room for VIDI__HASHES_MAX. */
+void vidi__fingerprint_order(const vidi__fingerprint_run *run, uint16_t *order);
 
+/* The whole batch at once: for callers that have the set alone, and for threads that share it. */
 typedef struct vidi__fingerprint_kernel {
-    /* The whole batch at once; for callers that have the set alone. */
     int (*add)(vidi__fingerprint_run *run);
     void (*has)(vidi__fingerprint_run *run);
-    /* In waves, each under its partition's lock; the context is a run. */
-    vidi__batch_ops add_waves, has_waves;
+    int (*add_shared)(vidi__fingerprint_run *run);
+    void (*has_shared)(vidi__fingerprint_run *run);
 } vidi__fingerprint_kernel;
 
 const vidi__fingerprint_kernel *vidi__fingerprint_kernel_for(vidi__cpu_level level);

@@ -38,6 +38,21 @@ INLINE bool has_at(const vidi__place *place){
 #undef HAS
 }
 
+/* The same while another thread may be adding. VIDI_UNTRIED: the hash may be elsewhere. */
+INLINE int glance_in(const vidi__place *place, unsigned width)
+{
+    uint32_t head = vidi__line_head(place->spot.line);
+    if (in_own_line(place->spot.line, head, place->spot.distance, width))
+        return VIDI_SEEN;
+    return vidi__line_has_signature(head, vidi__line_slots(width), place->spot.distance) ? VIDI_UNTRIED : VIDI_NEW;
+}
+
+INLINE int glance_at(const vidi__place *place){
+#define GLANCE(width) glance_in(place, width)
+    VIDI__FOR_WIDTH(place->table->width, GLANCE)
+#undef GLANCE
+}
+
 /*
  * The line is full: the hash goes to the next line, or to the overflow table. Few adds get here, but almost four of ten
  * when a sub-table is nearly full.
@@ -126,22 +141,28 @@ INLINE size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* What a batch is for, and among whom: constants in each of the loops below. */
+typedef enum purpose { ADD, HAS, HAS_SHARED } purpose;
+
 /* Locates the step that begins with hash `from`. Steps that begin beyond the batch are empty. */
-INLINE void locate(const vidi__fingerprint_run *run, vidi__place *ring, size_t from)
+INLINE void locate(const vidi__fingerprint_run *run, vidi__place *ring, size_t from, purpose purpose)
 {
     const vidi__u128 *hashes = run->hashes;
     const vidi__table *table = run->table;
     vidi__place *place = &ring[from % VIDI__RING];
     for (size_t until = least(from + VIDI__RING_STEP, run->count); from < until; from++, place++) {
         *place = vidi__fingerprint_locate(table, hashes[from].hi);
-        __builtin_prefetch(place->spot.line, 1);
+        if (purpose == HAS_SHARED)
+            __builtin_prefetch(place->spot.line); /* others may be reading it, too */
+        else
+            __builtin_prefetch(place->spot.line, 1);
     }
 }
 
-INLINE void locate_first(const vidi__fingerprint_run *run, vidi__place *ring)
+INLINE void locate_first(const vidi__fingerprint_run *run, vidi__place *ring, purpose purpose)
 {
     for (size_t from = 0; from < VIDI__RING_AHEAD; from += VIDI__RING_STEP)
-        locate(run, ring, from);
+        locate(run, ring, from, purpose);
 }
 
 /* Adds hashes from i on, to the end of the step or to one whose sub-table is full or which fails: see *code. */
@@ -196,10 +217,10 @@ INLINE int add_whole_step(vidi__fingerprint_run *run, vidi__place *ring, size_t 
 INLINE int add_ring(vidi__fingerprint_run *run, bool far)
 {
     vidi__place ring[VIDI__RING];
-    locate_first(run, ring);
+    locate_first(run, ring, ADD);
     bool crowded = is_crowded(ring[0].table); /* others are about as full */
     for (size_t i = 0; i < run->count; i += VIDI__RING_STEP) {
-        locate(run, ring, i + VIDI__RING_AHEAD);
+        locate(run, ring, i + VIDI__RING_AHEAD, ADD);
         size_t look = i + VIDI__RING_LOOK;
         for (size_t until = least(look + VIDI__RING_STEP, run->count); crowded && look < until; look++)
             look_ahead_of_add(&ring[look % VIDI__RING], far);
@@ -219,9 +240,9 @@ TARGET static void has(vidi__fingerprint_run *run)
 {
     vidi__place ring[VIDI__RING];
     uint8_t *verdicts = run->verdicts;
-    locate_first(run, ring);
+    locate_first(run, ring, HAS);
     for (size_t i = 0; i < run->count;) {
-        locate(run, ring, i + VIDI__RING_AHEAD);
+        locate(run, ring, i + VIDI__RING_AHEAD, HAS);
         size_t look = i + VIDI__RING_LOOK;
         for (size_t until = least(look + VIDI__RING_STEP, run->count); run->far && look < until; look++)
             look_ahead_of_has(&ring[look % VIDI__RING]);
@@ -231,90 +252,101 @@ TARGET static void has(vidi__fingerprint_run *run)
     }
 }
 
-/* ---- waves ---- */
+/* ---- the ring, for threads that share the table ---- */
 
-TARGET static void fetch_wave(void *context, const vidi__wave *wave)
+/* Locates the step of a sorted batch that begins with entry `from` of its order. */
+INLINE void locate_sorted(const vidi__fingerprint_run *run, vidi__place *ring, const uint16_t *order, size_t from)
 {
-    vidi__fingerprint_run *run = context;
-    const vidi__u128 *hashes = run->hashes;
-    const vidi__partition *partition = &run->table->partitions[wave->partition];
-    const uint16_t *order = wave->order;
-    vidi__place *place = run->fetched[wave->buffer].places;
-    run->fetched[wave->buffer].changes = partition->changes;
-    for (size_t i = 0, count = wave->count; i < count; i++, place++) {
-        *place = vidi__fingerprint_locate_in(partition, hashes[order[i]].hi);
+    vidi__place *place = &ring[from % VIDI__RING];
+    for (size_t until = least(from + VIDI__RING_STEP, run->count); from < until; from++, place++) {
+        *place = vidi__fingerprint_locate(run->table, run->hashes[order[from]].hi);
         __builtin_prefetch(place->spot.line, 1);
+        __builtin_prefetch(&place->table->lock, 1);
     }
 }
 
-/* Returns true if no sub-table of the partition has been replaced since the wave was fetched. */
-INLINE bool is_current(const vidi__fingerprint_run *run, const vidi__wave *wave)
+/* Makes `table` the one whose lock is held, instead of `held`; either may be NULL. */
+INLINE vidi__subtable *hold_instead(vidi__subtable *held, vidi__subtable *table)
 {
-    return run->fetched[wave->buffer].changes == run->table->partitions[wave->partition].changes;
+    if (held == table)
+        return held;
+    if (held)
+        vidi__mutex_unlock(&held->lock);
+    if (table)
+        vidi__mutex_lock(&table->lock);
+    return table;
 }
 
-TARGET static void look_ahead_of_adds(void *context, const vidi__wave *wave)
+/* Adds a batch in an order in which hashes of one sub-table follow one another, which takes its lock once for all. */
+INLINE int add_in_order(vidi__fingerprint_run *run, const uint16_t *order)
 {
-    const vidi__fingerprint_run *run = context;
-    const vidi__place *places = run->fetched[wave->buffer].places;
-    if (!is_current(run, wave) || !is_crowded(places[0].table))
-        return;
-    for (size_t i = 0; i < wave->count; i++)
-        look_ahead_of_add(&places[i], run->far);
-}
-
-TARGET static void look_ahead_of_lookups(void *context, const vidi__wave *wave)
-{
-    const vidi__fingerprint_run *run = context;
-    const vidi__place *places = run->fetched[wave->buffer].places;
-    for (size_t i = 0; i < wave->count && run->far; i++)
-        look_ahead_of_has(&places[i]);
-}
-
-/* Adds hash i of a wave whose sub-table is full or whose partition is not open, or which goes to a multiset. */
-TARGET static __attribute__((noinline)) int add_slowly(vidi__fingerprint_run *run, const vidi__wave *wave, size_t i)
-{
-    int verdict = vidi__table_add(run->table, run->hashes[wave->order[i]].hi);
-    if (!is_current(run, wave))
-        fetch_wave(run, wave);
-    return verdict;
-}
-
-TARGET static int add_wave(void *context, const vidi__wave *wave)
-{
-    vidi__fingerprint_run *run = context;
-    vidi__slabs *slabs = &run->table->slabs;
-    const vidi__place *place = run->fetched[wave->buffer].places;
-    const uint16_t *order = wave->order;
-    uint8_t *verdicts = run->verdicts;
-    const bool plain = !run->table->multiset;
-    if (VIDI__UNLIKELY(!is_current(run, wave)))
-        fetch_wave(run, wave);
-    for (size_t i = 0, count = wave->count; i < count; i++, place++) {
-        int verdict = VIDI__LIKELY(plain) ? add_at(slabs, place) : VIDI__SUBTABLE_FULL;
-        if (VIDI__UNLIKELY(verdict == VIDI__SUBTABLE_FULL))
-            verdict = add_slowly(run, wave, i);
-        VIDI__TRY(verdict);
-        verdicts[order[i]] = (uint8_t)verdict;
-        run->done++;
-        run->fresh += verdict == VIDI_NEW;
+    vidi__place ring[VIDI__RING];
+    vidi__subtable *held = NULL;
+    int verdict = VIDI_OK;
+    for (size_t from = 0; from < VIDI__RING_AHEAD; from += VIDI__RING_STEP)
+        locate_sorted(run, ring, order, from);
+    for (size_t i = 0; i < run->count;) {
+        locate_sorted(run, ring, order, i + VIDI__RING_AHEAD);
+        const vidi__place *place = &ring[i % VIDI__RING];
+        for (size_t until = least(i + VIDI__RING_STEP, run->count); i < until; i++, place++) {
+            held = hold_instead(held, place->table);
+            verdict = VIDI__LIKELY(!held->retired) ? add_at(&run->table->slabs, place) : VIDI__SUBTABLE_FULL;
+            if (VIDI__UNLIKELY(verdict == VIDI__SUBTABLE_FULL)) {
+                held = hold_instead(held, NULL);
+                verdict = vidi__table_add_shared(run->table, run->hashes[order[i]].hi);
+            }
+            if (VIDI__UNLIKELY(verdict < 0))
+                break;
+            run->verdicts[order[i]] = (uint8_t)verdict;
+            run->fresh += verdict == VIDI_NEW;
+            run->done++;
+        }
+        if (VIDI__UNLIKELY(verdict < 0))
+            break;
     }
-    return VIDI_OK;
+    hold_instead(held, NULL);
+    return verdict < 0 ? verdict : VIDI_OK;
 }
 
-TARGET static int has_wave(void *context, const vidi__wave *wave)
+TARGET static int add_shared(vidi__fingerprint_run *run)
 {
-    const vidi__fingerprint_run *run = context;
-    const vidi__place *places = run->fetched[wave->buffer].places;
-    uint8_t *verdicts = run->verdicts;
-    for (size_t i = 0; i < wave->count; i++)
-        verdicts[wave->order[i]] = has_at(&places[i]) ? VIDI_SEEN : VIDI_NEW;
-    return VIDI_OK;
+    uint16_t order[VIDI__HASHES_MAX];
+    vidi__fingerprint_order(run, order);
+    return add_in_order(run, order);
+}
+
+/* Locates the step of a sorted batch of lookups that begins with entry `from` of its order. */
+INLINE void locate_to_look(const vidi__fingerprint_run *run, vidi__place *ring, const uint16_t *order, size_t from)
+{
+    vidi__place *place = &ring[from % VIDI__RING];
+    for (size_t until = least(from + VIDI__RING_STEP, run->count); from < until; from++, place++) {
+        *place = vidi__fingerprint_locate(run->table, run->hashes[order[from]].hi);
+        __builtin_prefetch(place->spot.line); /* not to write: others may be reading it, too */
+    }
+}
+
+TARGET static void has_shared(vidi__fingerprint_run *run)
+{
+    vidi__place ring[VIDI__RING];
+    uint16_t order[VIDI__HASHES_MAX];
+    vidi__fingerprint_order(run, order);
+    for (size_t from = 0; from < VIDI__RING_AHEAD; from += VIDI__RING_STEP)
+        locate_to_look(run, ring, order, from);
+    for (size_t i = 0; i < run->count;) {
+        locate_to_look(run, ring, order, i + VIDI__RING_AHEAD);
+        const vidi__place *place = &ring[i % VIDI__RING];
+        for (size_t until = least(i + VIDI__RING_STEP, run->count); i < until; i++, place++) {
+            int answer = glance_at(place);
+            if (VIDI__UNLIKELY(answer == VIDI_UNTRIED))
+                answer = vidi__table_has_shared(run->table, run->hashes[order[i]].hi);
+            run->verdicts[order[i]] = (uint8_t)answer;
+        }
+    }
 }
 
 const vidi__fingerprint_kernel KERNEL = {
     .add = add,
     .has = has,
-    .add_waves = {fetch_wave, add_wave, look_ahead_of_adds},
-    .has_waves = {fetch_wave, has_wave, look_ahead_of_lookups},
+    .add_shared = add_shared,
+    .has_shared = has_shared,
 };

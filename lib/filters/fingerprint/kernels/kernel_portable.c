@@ -27,5 +27,29 @@ const vidi__fingerprint_kernel *vidi__fingerprint_kernel_for(vidi__cpu_level lev
     }
 }
 
-vidi__subtable vidi__fingerprint_nowhere = {.width = 8};
+vidi__subtable vidi__fingerprint_nowhere = {.width = 8, .retired = true};
 _Alignas(VIDI__LINE_BYTES) unsigned char vidi__fingerprint_no_line[VIDI__LINE_BYTES];
+
+/* From this many hashes on, it pays to sort a batch. */
+#define SORTED_LEAST 256
+/* By so many of their first bits hashes are sorted. */
+#define SORT_BITS 10
+
+void vidi__fingerprint_order(const vidi__fingerprint_run *run, uint16_t *order)
+{
+    uint16_t next[1u << SORT_BITS] = {0};
+    if (run->count < SORTED_LEAST) {
+        for (size_t i = 0; i < run->count; i++)
+            order[i] = (uint16_t)i;
+        return;
+    }
+    for (size_t i = 0; i < run->count; i++)
+        next[run->hashes[i].hi >> (64 - SORT_BITS)]++;
+    for (uint16_t first = 0, bucket = 0; bucket < 1u << SORT_BITS; bucket++) {
+        uint16_t count = next[bucket];
+        next[bucket] = first;
+        first = (uint16_t)(first + count);
+    }
+    for (size_t i = 0; i < run->count; i++)
+        order[next[run->hashes[i].hi >> (64 - SORT_BITS)]++] = (uint16_t)i;
+}

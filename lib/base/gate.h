@@ -1,0 +1,162 @@
+/*
+ * A gate lets any number of threads in without a write to memory that they share, and lets one thread in alone.
+ *
+ *     state  | CLOSED | number of the only thread, or NOBODY, or SHARED |
+ *     own      the slot of a thread that is alone
+ *     slots    one per thread, a cache line each, once the gate is SHARED
+ *
+ * A thread announces itself in its slot. A thread that must be alone closes the gate and waits for the slots:
+ *
+ *     thread                                         thread that closes
+ *     slot.inside = era                              state |= CLOSED
+ *     state unchanged? then it is in                 membarrier: every thread passes a full barrier
+ *     …                                              all slots outside? then it is alone
+ *     slot.inside = 0                                otherwise it sleeps until they are
+ *     CLOSED? then it wakes whoever sleeps
+ *
+ * If a thread has stored `inside` before it passes the barrier, the closing thread sees that. If it stores later, it
+ * loads later as well, and sees CLOSED. So going in and out takes plain stores and no locked instruction. Where the
+ * kernel has no membarrier, all access to `inside` is by atomic exchange: whichever comes second knows of the other.
+ *
+ * Most sets are used by one thread. Until another one comes, that thread has the gate to itself: it is alone although it
+ * only goes in, and needs no further locks inside. The caller decides when the gate becomes SHARED, or one thread's
+ * again (set/lock.c).
+ *
+ * Whoever finds the gate closed, or must close it, queues up, so everybody has a turn. A thread must not go in twice.
+ *
+ * Memory that threads inside may still read, although it can no longer be found, is freed when they have left:
+ * vidi__gate_retire returns the era in which it was taken away, and vidi__gate_safe_era the eras that are over.
+ */
+#ifndef VIDI_BASE_GATE_H
+#define VIDI_BASE_GATE_H
+
+#include "base/memory.h"
+#include "base/mutex.h"
+
+/* What a thread has counted since somebody was alone. Only the thread that the slot belongs to writes it. */
+typedef struct vidi__counted {
+    _Atomic uint64_t fresh, seen, asked, count;
+    _Atomic double lost;
+} vidi__counted;
+
+typedef struct vidi__slot {
+    _Atomic uint32_t inside; /* the era in which the thread went in; 0: it is outside */
+    int16_t patience;        /* calls until it asks whether it is alone again */
+    bool holds;              /* it holds the set's lock of adds, too (set/lock.c) */
+    uint64_t others;         /* what the other threads had done when it last asked */
+    struct vidi__lane *lane; /* for sets in folders (durable/lanes.c); NULL: it has none yet */
+    vidi__counted counted;
+} vidi__slot;
+_Static_assert(sizeof(vidi__slot) == VIDI__CACHE_LINE, "no two threads write to one cache line");
+
+#define VIDI__SLOTS_OF_CHUNK 16
+#define VIDI__CHUNKS 63
+#define VIDI__THREADS_MAX (VIDI__SLOTS_OF_CHUNK * VIDI__CHUNKS)
+
+typedef struct vidi__slots {
+    vidi__slot *_Atomic chunks[VIDI__CHUNKS + 1]; /* the last one is always NULL: a thread without a number is there */
+} vidi__slots;
+
+enum { VIDI__GATE_SHARED = 0xffff, VIDI__GATE_NOBODY = 0xfffe, VIDI__GATE_CLOSED = 0x10000 };
+
+typedef struct vidi__gate {
+    _Atomic uint32_t state;
+    _Atomic uint32_t era;           /* odd, so never 0 */
+    _Atomic uint32_t next, serving; /* the queue: numbers are drawn from `next` */
+    vidi__slots *_Atomic slots;
+    bool exclusive; /* a thread has closed the gate and is alone; whoever is inside may read this */
+    bool shared;    /* other threads may be inside, too; so may this */
+    vidi__slot own;
+} vidi__gate;
+
+/* The number of this thread; VIDI__THREADS_MAX if it has none. */
+extern _Thread_local uint32_t vidi__thread __attribute__((tls_model("initial-exec")));
+
+/* True where the kernel has no membarrier. */
+extern _Atomic bool vidi__gate_exchanges;
+
+void vidi__gate_init(vidi__gate *gate);
+void vidi__gate_free(vidi__gate *gate, vidi__memory *memory);
+
+/*
+ * The slow way in: queues up. NULL if another thread has the gate to itself, or if there is no memory for a slot: then
+ * the caller must close the gate.
+ */
+vidi__slot *vidi__gate_join(vidi__gate *gate, vidi__memory *memory);
+
+/*
+ * Closes the gate, so that this thread is alone, and opens it. Meanwhile the gate can be given to a thread by number,
+ * or to SHARED.
+ */
+void vidi__gate_close(vidi__gate *gate);
+bool vidi__gate_try_close(vidi__gate *gate); /* false if somebody queues up */
+void vidi__gate_give(vidi__gate *gate, uint32_t state);
+void vidi__gate_open(vidi__gate *gate);
+
+/* Iterates over the slots, also over those that belong to no thread: start with *at = 0. Returns NULL at the end. */
+vidi__slot *vidi__gate_next(const vidi__gate *gate, uint32_t *at);
+
+/* Ends an era, which it returns. To be called when something can no longer be found. */
+static inline uint32_t vidi__gate_retire(vidi__gate *gate)
+{
+    return atomic_fetch_add_explicit(&gate->era, 2, memory_order_acq_rel);
+}
+
+/* All threads inside have gone in after every era that vidi__era_is_before this one. */
+uint32_t vidi__gate_safe_era(const vidi__gate *gate);
+
+static inline bool vidi__era_is_before(uint32_t era, uint32_t other)
+{
+    return (int32_t)(era - other) < 0;
+}
+
+/* The slot of this thread at a shared gate, or NULL. */
+static inline vidi__slot *vidi__gate_slot(const vidi__gate *gate)
+{
+    uint32_t me = vidi__thread;
+    vidi__slots *slots = atomic_load_explicit(&gate->slots, memory_order_acquire);
+    vidi__slot *chunk =
+        slots ? atomic_load_explicit(&slots->chunks[me / VIDI__SLOTS_OF_CHUNK], memory_order_acquire) : NULL;
+    return chunk ? &chunk[me % VIDI__SLOTS_OF_CHUNK] : NULL;
+}
+
+/* The slot of this thread, which is inside. */
+static inline vidi__slot *vidi__gate_mine(const vidi__gate *gate)
+{
+    return gate->shared ? vidi__gate_slot(gate) : (vidi__slot *)&gate->own;
+}
+
+/* The signal fence is for the compiler: what orders the processor is explained above. */
+static inline void vidi__slot_set_inside(vidi__slot *slot, uint32_t era)
+{
+    if (VIDI__LIKELY(!atomic_load_explicit(&vidi__gate_exchanges, memory_order_relaxed)))
+        atomic_store_explicit(&slot->inside, era, memory_order_release);
+    else
+        atomic_exchange_explicit(&slot->inside, era, memory_order_acq_rel);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void vidi__gate_leave(vidi__gate *gate, vidi__slot *slot)
+{
+    vidi__slot_set_inside(slot, 0);
+    if (VIDI__UNLIKELY(atomic_load_explicit(&gate->state, memory_order_relaxed) & VIDI__GATE_CLOSED))
+        vidi__wake_all(&slot->inside);
+}
+
+/* The fast way in; NULL if it is not open to this thread. */
+static inline vidi__slot *vidi__gate_enter(vidi__gate *gate)
+{
+    uint32_t state = atomic_load_explicit(&gate->state, memory_order_relaxed);
+    vidi__slot *slot = VIDI__LIKELY(state == vidi__thread) ? &gate->own
+                       : state == VIDI__GATE_SHARED        ? vidi__gate_slot(gate)
+                                                           : NULL;
+    if (VIDI__UNLIKELY(!slot))
+        return NULL;
+    vidi__slot_set_inside(slot, atomic_load_explicit(&gate->era, memory_order_acquire));
+    if (VIDI__LIKELY(atomic_load_explicit(&gate->state, memory_order_acquire) == state))
+        return slot;
+    vidi__gate_leave(gate, slot);
+    return NULL;
+}
+
+#endif
