@@ -292,7 +292,7 @@ static bool run_together(cli_workers *all)
     worker each[CLI_WORKERS];
     size_t count = 1, most = most_workers(all->job);
 
-    all->together = true;
+    all->together = all->job->reader.splits_later = true;
     for (size_t i = 0; i < CLI_WORKERS; i++)
         each[i] = (worker){all, &all->slots[i]};
     while (count < most && pthread_create(&threads[count], NULL, work, &each[count]) == 0)
@@ -334,7 +334,7 @@ static int work_all(cli_job *job, bool *put_failed)
     job->workers = &all;
     if (run_alone(&all) && !run_together(&all)) {
         job->threads = 1;
-        all.together = false;
+        all.together = job->reader.splits_later = false;
         run_alone(&all);
     }
     int fill = all.roles[FILL].status, ask = all.roles[ASK].status, put = all.roles[PUT].status;

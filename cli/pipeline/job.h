@@ -14,8 +14,8 @@
  * A worker is a thread with a slot of its own, which it takes through all steps: so the lines stay in the cache of one
  * processor, and whichever worker is free does what comes next. One thread at a time plays the role of fill, one that
  * of ask and one that of put, and slots never overtake each other there. What takes most of the time is outside of
- * these roles: canonical forms, hashes, adds (shards.h), and collecting the lines to print. Inside remain reading,
- * finding the ends of lines, and writing.
+ * these roles: finding the ends of lines, canonical forms, hashes, adds (shards.h), and collecting the lines to print.
+ * Inside remain reading, counting lines, and writing.
  *
  * At first there is one worker, so that a few lines or a slow pipe cost no threads. As soon as a slot comes back full,
  * the others join in.

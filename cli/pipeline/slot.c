@@ -85,6 +85,7 @@ static int take_urls(cli_slot *slot)
 
 void cli_slot_take(cli_slot *slot)
 {
+    cli_block_split(&slot->block);
     if (!slot->extract.active || take_urls(slot) == CLI_OK)
         return;
     slot->failed = true;

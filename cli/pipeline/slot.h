@@ -2,7 +2,7 @@
  * A slot: a block of lines on its way through the program, and the steps that a job takes it through:
  *
  *     fill       reads the lines
- *     take       takes URLs out of the lines
+ *     take       finds their ends, unless fill has, and takes URLs out of the lines
  *     prepare    canonical forms and hashes: what needs no order
  *     add        passes the URLs to the set, if the answers do not depend on the order of slots
  *     ask        otherwise passes the URLs to the set; reports errors

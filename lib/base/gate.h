@@ -43,6 +43,7 @@ typedef struct vidi__slot {
     _Atomic uint32_t inside; /* the era in which the thread went in; 0: it is outside */
     int16_t patience;        /* calls until it asks whether it is alone again */
     bool holds;              /* it holds the set's lock of adds, too (set/lock.c) */
+    bool repeats;            /* its last URL was a repeat, as most are in a crawl: the next one may be, too */
     uint64_t others;         /* what the other threads had done when it last asked */
     struct vidi__lane *lane; /* for sets in folders (durable/lanes.c); NULL: it has none yet */
     vidi__counted counted;

@@ -36,6 +36,19 @@ static inline void vidi__pause(void)
 #endif
 }
 
+/*
+ * Begins to fetch a cache line that will be written to, so that no other core has it then. By default gcc's own builtin
+ * makes this a fetch to read.
+ */
+static inline void vidi__prefetch_to_write(const void *address)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
+#else
+    __builtin_prefetch(address, 1);
+#endif
+}
+
 static inline bool vidi__mutex_try(vidi__mutex *mutex)
 {
     uint32_t free = 0;

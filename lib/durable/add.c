@@ -280,7 +280,7 @@ static int add_one_locked(vidi_set *set, vidi__slot *slot, vidi_str url, bool *d
     vidi__filter *filter = set->now.filter;
     if (durable->broken || vidi__set_uses_staging(set) || !durable->hash_only || !filter->kind->add_hash)
         return VIDI_UNTRIED;
-    vidi__u128 hash = vidi__epoch_fetch(&set->now, url, true);
+    vidi__u128 hash = vidi__epoch_fetch(&set->now, url, !slot->repeats);
     vidi__lane *lane = vidi__lane_begin(set, slot, 1, sizeof hash);
     if (VIDI__UNLIKELY(!lane))
         return VIDI_UNTRIED;

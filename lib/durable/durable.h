@@ -11,8 +11,8 @@
  * not committed.
  *
  * Locks, in the order in which they are taken: `turn` (held by whoever writes a snapshot, one at a time), the set's
- * lock, `staging_lock` or those of lanes, the log's. Changing the filter, the log or `uses_staging` takes the set's lock exclusively. Adds and
- * lookups hold it shared, and staging_lock while they use the staging area.
+ * lock, `staging_lock` or those of lanes, the log's. Whoever changes the filter, the log or `uses_staging` is alone in
+ * the set. Adds and lookups share it, and hold staging_lock while they use the staging area.
  *
  * lib/set reaches all of this through vidi__persistence, the table of functions in durable.c.
  */
@@ -43,7 +43,6 @@ typedef struct vidi__open_log {
     vidi__bundle bundle;
     struct vidi__index_builder *index; /* NULL: none */
     bool completes_index;              /* when it is closed; otherwise it stops at once */
-    _Atomic bool untallied;            /* there are records from lanes after the last tally */
     _Atomic uint32_t waiting;
 } vidi__open_log;
 
@@ -80,12 +79,12 @@ typedef struct vidi__durable {
     uint64_t renamed;                 /* number of a snapshot that was renamed and may be in force all the same */
     uint64_t snapshot_bytes;          /* its size */
     uint64_t snapshots;               /* how many this handle has taken */
+    /* What every record changes has a cache line of its own. */
     _Alignas(VIDI__CACHE_LINE) _Atomic uint64_t log_bytes; /* of all logs since the snapshot in force */
     _Atomic uint64_t due_at;                               /* the log_bytes at which the next snapshot is due */
     _Atomic uint64_t tallied;                              /* vidi__record_answers at the last record */
-    _Alignas(
-        VIDI__CACHE_LINE) unsigned room_steps; /* how much more than usual the filter leaves while logs are replayed */
-    bool full;                                 /* the memory limit has kept the filter from taking what is committed */
+    _Alignas(VIDI__CACHE_LINE) bool full; /* the memory limit has kept the filter from taking what is committed */
+    unsigned room_steps;     /* how much more than usual the filter leaves while logs are replayed */
     int broken;              /* the error after which nothing can be committed, until a snapshot succeeds */
     char why[VIDI__MESSAGE]; /* its message */
     vidi__bundle replayed;   /* how the numbers go on in the log that was replayed last */
@@ -213,9 +212,8 @@ int vidi__record_append(vidi_set *set, vidi__record_form form, const vidi__recor
 /* The bytes of the operations in a record, and those bytes themselves; returns how many they are. */
 uint64_t vidi__record_list_bytes(const vidi__durable *durable, const vidi_str *urls, uint64_t n);
 uint64_t vidi__record_store_list(const vidi__durable *durable, void *to, const vidi__record *record);
-/* Appends a list of adds, for which VIDI__LANE_BYTES were reserved, and, if there are any such, a tally of all. */
-void vidi__record_append_list(vidi_set *set, vidi__open_log *log, vidi_str list);
-void vidi__record_append_tally(vidi_set *set, vidi__open_log *log);
+/* Appends a list of adds, for which VIDI__LANE_ROOM was reserved. */
+void vidi__record_append_list(vidi_set *set, vidi__open_log *log, vidi_str list, bool with_tally);
 /* Stores the counters in a record, and remembers that they are in the log. */
 void vidi__record_store_tally(vidi_set *set, void *to);
 /* The number of answers so far, as the counters in a record tell it. */
@@ -233,8 +231,9 @@ void vidi__write_tally(vidi_set *set);
 
 /* ---- adds on their way to the log (lanes.c) ---- */
 
-/* The most that a lane holds. */
+/* The most that a lane holds, and what it needs of the log. */
 #define VIDI__LANE_BYTES 2048
+#define VIDI__LANE_ROOM (VIDI__LANE_BYTES + VIDI__RECORD_TALLY)
 
 typedef struct vidi__lane vidi__lane;
 

@@ -13,8 +13,8 @@
  * - An add holds the lock of its lane from before it goes to the filter until it is in the lane.
  * - A lane has room for a record reserved in the log, so no add that the filter has taken can fail to be logged.
  * - While somebody is alone in the set, all lanes are empty, so no record that others write overtakes them.
- * - Records of lanes have no tally. Whoever takes all lanes to the log adds one, with all lanes locked: it counts what
- *   comes before it, and no more.
+ * - Whoever takes all lanes to the log has all of them locked, and gives the last record a tally: it counts what comes
+ *   before it and in it, and no more. Other records of lanes have none.
  *
  * Locks: that of a lane, then the log's. Nobody waits for the disk while holding a lane.
  */
@@ -47,12 +47,12 @@ static __attribute__((noinline)) vidi__lane *make_lane(vidi_set *set, vidi__slot
 }
 
 /* Takes a lane, which is locked, to the log. */
-static void empty(vidi_set *set, vidi__lane *lane)
+static void empty(vidi_set *set, vidi__lane *lane, bool with_tally)
 {
     if (lane->count)
-        vidi__record_append_list(set, lane->log, (vidi_str){(const char *)lane->list, lane->used});
+        vidi__record_append_list(set, lane->log, (vidi_str){(const char *)lane->list, lane->used}, with_tally);
     else if (lane->log)
-        vidi__log_unreserve(lane->log->log, VIDI__LANE_BYTES);
+        vidi__log_unreserve(lane->log->log, VIDI__LANE_ROOM);
     lane->count = lane->used = 0;
     lane->log = NULL;
 }
@@ -67,8 +67,8 @@ vidi__lane *vidi__lane_begin(vidi_set *set, vidi__slot *slot, uint64_t count, ui
         return NULL;
     vidi__mutex_lock(&lane->lock);
     if (VIDI__UNLIKELY(lane->count + count > VIDI__RECORD_MOST || lane->used + bytes > VIDI__LANE_BYTES))
-        empty(set, lane);
-    if (VIDI__UNLIKELY(!lane->log) && vidi__log_reserve_now(log->log, VIDI__LANE_BYTES))
+        empty(set, lane, false);
+    if (VIDI__UNLIKELY(!lane->log) && vidi__log_reserve_now(log->log, VIDI__LANE_ROOM))
         lane->log = log;
     if (VIDI__LIKELY(lane->log && !vidi__log_has_failed(log->log)))
         return lane;
@@ -94,24 +94,19 @@ void vidi__lane_empty(vidi_set *set, vidi__slot *slot)
     if (!slot->lane)
         return;
     vidi__mutex_lock(&slot->lane->lock);
-    empty(set, slot->lane);
+    empty(set, slot->lane, false);
     vidi__mutex_unlock(&slot->lane->lock);
 }
 
 void vidi__lanes_empty(vidi_set *set)
 {
-    vidi__lane *all = atomic_load_explicit(&set->durable->lanes, memory_order_acquire), *lane;
-    if (!all)
-        return;
-    for (lane = all; lane; lane = lane->next)
-        vidi__mutex_lock(&lane->lock);
-    vidi__open_log *log = NULL;
+    vidi__lane *all = atomic_load_explicit(&set->durable->lanes, memory_order_acquire), *lane, *last = NULL;
     for (lane = all; lane; lane = lane->next) {
-        log = lane->log ? lane->log : log;
-        empty(set, lane);
+        vidi__mutex_lock(&lane->lock);
+        last = lane->count ? lane : last;
     }
-    if (log)
-        vidi__record_append_tally(set, log);
+    for (lane = all; lane; lane = lane->next)
+        empty(set, lane, lane == last);
     for (lane = all; lane; lane = lane->next)
         vidi__mutex_unlock(&lane->lock);
 }

@@ -159,30 +159,17 @@ int vidi__record_append(vidi_set *set, vidi__record_form form, const vidi__recor
 
 /* ---- what lanes bring ---- */
 
-static void append_whole(vidi_set *set, vidi__open_log *log, vidi__record_form form, vidi_str payload,
-                         uint64_t reserved)
-{
-    uint64_t position;
-    uint32_t sort = sort_of(set->durable, &(vidi__record){.kind = VIDI__OP_ADD});
-    vidi__log_append(log->log, sort + form, &payload, 1, reserved, &position);
-    atomic_fetch_add_explicit(&set->durable->log_bytes, whole_bytes(payload.len), memory_order_relaxed);
-    atomic_store_explicit(&log->untallied, form == VIDI__RECORD_WITHOUT_TALLY, memory_order_relaxed);
-}
-
-void vidi__record_append_list(vidi_set *set, vidi__open_log *log, vidi_str list)
-{
-    append_whole(set, log, VIDI__RECORD_WITHOUT_TALLY, list, VIDI__LANE_BYTES);
-}
-
-/* If there is no room for it, the next tally will count the same and more. */
-void vidi__record_append_tally(vidi_set *set, vidi__open_log *log)
+void vidi__record_append_list(vidi_set *set, vidi__open_log *log, vidi_str list, bool with_tally)
 {
     char tally[VIDI__RECORD_TALLY];
-    if (!atomic_exchange_explicit(&log->untallied, false, memory_order_relaxed) ||
-        !vidi__log_reserve_now(log->log, sizeof tally))
-        return;
-    vidi__record_store_tally(set, tally);
-    append_whole(set, log, VIDI__RECORD_WITH_TALLY, (vidi_str){tally, sizeof tally}, sizeof tally);
+    uint64_t position;
+    vidi_str parts[] = {{tally, with_tally ? sizeof tally : 0}, list};
+    uint32_t sort = sort_of(set->durable, &(vidi__record){.kind = VIDI__OP_ADD});
+    if (with_tally)
+        vidi__record_store_tally(set, tally);
+    vidi__log_append(log->log, sort + (with_tally ? VIDI__RECORD_WITH_TALLY : VIDI__RECORD_WITHOUT_TALLY), parts,
+                     VIDI__COUNT(parts), VIDI__LANE_ROOM, &position);
+    atomic_fetch_add_explicit(&set->durable->log_bytes, whole_bytes(parts[0].len + list.len), memory_order_relaxed);
 }
 
 /* ---- a write ---- */

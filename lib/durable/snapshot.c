@@ -3,11 +3,12 @@
  *
  *     1  make a new log, and list it in the manifest
  *     2  exclusive lock: apply what is logged to the filter; freeze the filter; from here on commits go to the new log
- *     3  write the filter, sync it and rename it; operations committed meanwhile wait in the staging area
+ *     3  write the filter; operations committed meanwhile wait in the staging area
  *     4  exclusive lock: thaw the filter and apply what was logged meanwhile
- *     5  name the snapshot in the manifest; remove the old log and the old snapshot
+ *     5  sync what was written and rename it
+ *     6  name the snapshot in the manifest; remove the old log and the old snapshot
  *
- * A crash before the renaming in 3 leaves the old snapshot, the old log and the new one. A crash after it leaves the
+ * A crash before the renaming in 5 leaves the old snapshot, the old log and the new one. A crash after it leaves the
  * new snapshot and the new log. If anything fails, everything stays as it was, with one log more.
  *
  * A snapshot that succeeds also heals a log that failed, because it contains everything that the log should have held.
@@ -40,19 +41,26 @@ int vidi__snapshot_save(vidi_set *set, uint64_t number, vidi__folder_snapshot *s
     return code;
 }
 
-/* Writes the set as it is, and puts the snapshot in force. */
+/* Puts a snapshot that was saved in force. */
+static int finish(vidi_set *set, vidi__folder_snapshot *snapshot)
+{
+    int code = vidi__folder_snapshot_finish(snapshot);
+    if (code < 0 && !snapshot->renamed)
+        vidi__folder_snapshot_abandon(snapshot);
+    if (code < 0) /* the counters are not saved, so the log gets them */
+        atomic_store_explicit(&set->durable->tallied, UINT64_MAX, memory_order_relaxed);
+    return code;
+}
+
+/* Both at once. */
 static int write_snapshot(vidi_set *set, uint64_t number, uint64_t *bytes, bool *renamed)
 {
     vidi__folder_snapshot snapshot;
     *renamed = false;
     VIDI__TRY(vidi__snapshot_save(set, number, &snapshot));
     *bytes = snapshot.bytes;
-    int code = vidi__folder_snapshot_finish(&snapshot);
+    int code = finish(set, &snapshot);
     *renamed = snapshot.renamed;
-    if (code < 0 && !*renamed)
-        vidi__folder_snapshot_abandon(&snapshot);
-    if (code < 0) /* the counters are not saved, so the log gets them */
-        atomic_store_explicit(&set->durable->tallied, UINT64_MAX, memory_order_relaxed);
     return code;
 }
 
@@ -108,12 +116,11 @@ static int freeze(vidi_set *set, vidi__open_log *fresh)
     return VIDI_OK;
 }
 
-/* Number 4. Returns the log that is no longer written to. */
-static vidi__open_log *thaw(vidi_set *set)
+/* Number 4. */
+static void thaw(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
-    vidi__open_log *old = durable->old_log;
-    durable->old_log = NULL;
+    vidi__lock_alone(set);
     set->frozen = false;
     vidi__set_ready(set);
     if (durable->frozen_note != set->note)
@@ -122,7 +129,7 @@ static vidi__open_log *thaw(vidi_set *set)
     vidi__durable_try_apply(set, UINT64_MAX);
     vidi__staging_trim(&durable->staging); /* the burst is over */
     vidi__durable_ready(set);
-    return old;
+    vidi__unlock(set);
 }
 
 /* The snapshot failed, so the old log is still needed. No caller will wait for it again, so it is synced now. */
@@ -166,20 +173,23 @@ static int begin(vidi_set *set, uint64_t number)
 static int take(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
-    uint64_t number = next_number(durable), bytes = 0;
-    bool renamed;
+    uint64_t number = next_number(durable);
+    vidi__folder_snapshot snapshot;
     char why[VIDI__MESSAGE] = "";
     VIDI__TRY(begin(set, number));
-    int code = write_snapshot(set, number, &bytes, &renamed); /* the logs fit both, whether it was renamed or not */
-    if (code < 0) {
+    vidi__open_log *old = durable->old_log; /* until the snapshot is in force, vidi_sync syncs it, too */
+    int code = vidi__snapshot_save(set, number, &snapshot);
+    if (code < 0)
         snprintf(why, sizeof why, "%s", vidi__sentence());
-        /* After thaw, vidi_sync syncs the new log only, so the old one must be on disk before. */
-        (void)vidi__log_wait(durable->old_log->log, vidi__log_end(durable->old_log->log));
-    }
+    thaw(set);
+    if (code == VIDI_OK && (code = finish(set, &snapshot)) < 0) /* the logs fit both, whether it was renamed or not */
+        snprintf(why, sizeof why, "%s", vidi__sentence());
+    if (code < 0) /* from now on vidi_sync syncs the new log only */
+        (void)vidi__log_wait(old->log, vidi__log_end(old->log));
     vidi__lock_alone(set);
-    vidi__open_log *old = thaw(set);
+    durable->old_log = NULL;
     if (code == VIDI_OK)
-        vidi__snapshot_in_force(set, number, bytes);
+        vidi__snapshot_in_force(set, number, snapshot.bytes);
     vidi__unlock(set);
     if (code < 0) {
         keep_log(set, old);

@@ -53,7 +53,7 @@ static inline uint64_t vidi__bitmap_last_bits(uint64_t m)
 
 static inline double vidi__bitmap_fill(const vidi__bitmap *bitmap)
 {
-    return (double)__atomic_load_n(&bitmap->ones, __ATOMIC_RELAXED) / (double)bitmap->m;
+    return (double)bitmap->ones / (double)bitmap->m;
 }
 
 /* The load is atomic, at no cost, so that lookups may run in parallel with vidi__bitmap_set_shared. */
@@ -76,8 +76,7 @@ static inline bool vidi__bitmap_set(vidi__bitmap *bitmap, uint64_t bit)
 }
 
 /*
- * The same in parallel with other threads that set and test bits. The caller reports the number of bits that it changed
- * to vidi__bitmap_add_ones afterwards.
+ * The same in parallel with other threads that set and test bits. It does not count: `ones` is the caller's to change.
  */
 static inline bool vidi__bitmap_set_shared(vidi__bitmap *bitmap, uint64_t bit)
 {
@@ -86,11 +85,6 @@ static inline bool vidi__bitmap_set_shared(vidi__bitmap *bitmap, uint64_t bit)
     if (__atomic_load_n(word, __ATOMIC_RELAXED) & mask)
         return false;
     return !(__atomic_fetch_or(word, mask, __ATOMIC_RELAXED) & mask);
-}
-
-static inline void vidi__bitmap_add_ones(vidi__bitmap *bitmap, uint64_t more)
-{
-    __atomic_fetch_add(&bitmap->ones, more, __ATOMIC_RELAXED);
 }
 
 /* ---- for arrays of both sorts ---- */

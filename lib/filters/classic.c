@@ -37,10 +37,20 @@ _Static_assert(WAVE_PLACES >= VIDI__K_MAX, "a wave holds at least one URL");
 /* Places that a lookup of one hash tests before it branches: a branch after each would go either way. */
 #define TOGETHER 4
 
+/*
+ * What threads that share the filter write to besides its bits. Each stripe has a cache line of its own, under its lock,
+ * and so has the sum.
+ */
 typedef struct stripe {
     _Alignas(VIDI__CACHE_LINE) vidi__mutex lock;
-    _Atomic uint64_t ones; /* bits set under this lock that are not in bits.ones yet */
+    _Atomic uint64_t ones; /* bits set under this lock that it has not reported yet */
+    uint64_t known;        /* set bits of the whole filter when it last reported any */
 } stripe;
+
+typedef struct stripes {
+    stripe of[STRIPES];
+    _Alignas(VIDI__CACHE_LINE) _Atomic uint64_t ones; /* set bits of the whole filter, as far as they are reported */
+} stripes;
 
 typedef struct classic {
     vidi__filter base;
@@ -49,45 +59,16 @@ typedef struct classic {
     vidi__placing placing;
     vidi__bitmap bits;
     bool of_segments;
-    stripe *stripes; /* NULL: only one thread has used it so far */
+    stripes *stripes; /* NULL: only one thread has used it so far */
 } classic;
 
 static void classic_destroy(vidi__filter *filter)
 {
     classic *self = (classic *)filter;
-    vidi__release(filter->memory, self->stripes, STRIPES * sizeof *self->stripes, VIDI__CACHE_LINE);
+    vidi__release(filter->memory, self->stripes, sizeof *self->stripes, VIDI__CACHE_LINE);
     vidi__positions_drop(filter->memory, self->positions);
     vidi__bitmap_free(&self->bits, filter->memory);
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
-}
-
-/* A lazy array is touched by one thread at a time. */
-static int classic_share(vidi__filter *filter, vidi__gate *gate)
-{
-    (void)gate;
-    classic *self = (classic *)filter;
-    if (vidi__bitmap_is_lazy(&self->bits))
-        return VIDI_ECANNOT;
-    return self->stripes
-               ? VIDI_OK
-               : vidi__alloc_zeroed(filter->memory, &self->stripes, STRIPES * sizeof *self->stripes, VIDI__CACHE_LINE);
-}
-
-/* Set bits that stripes have kept to themselves. */
-static uint64_t kept_ones(const classic *self)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; self->stripes && i < STRIPES; i++)
-        sum += atomic_load_explicit(&self->stripes[i].ones, memory_order_relaxed);
-    return sum;
-}
-
-/* Brings bits.ones up to date; no add is running. */
-static void gather_ones(const classic *self)
-{
-    vidi__bitmap_add_ones((vidi__bitmap *)&self->bits, kept_ones(self));
-    for (unsigned i = 0; self->stripes && i < STRIPES; i++)
-        atomic_store_explicit(&self->stripes[i].ones, 0, memory_order_relaxed);
 }
 
 static int configure(classic *self, const vidi__config *config)
@@ -151,39 +132,126 @@ static bool places_are_set(const classic *self, const uint64_t *places, unsigned
     return all;
 }
 
+/* ---- threads that share the filter ---- */
+
 /*
- * bits.ones, from which adds know their losses, may lag behind by this fraction for each stripe: by a two-thousandth at
- * most. So threads seldom write to it.
+ * Stripes report what they have set when that is more than this fraction of all, and from a certain number on they go by
+ * what they have learnt then. So the numbers from which adds know their losses lag behind by some thousandth, and
+ * threads seldom meet at the sum.
  */
 #define LAG 19
+#define MANY_ONES (1u << 22)
 
-static bool set_places_shared(classic *self, vidi__u128 hash, const uint64_t *places)
+static stripe *stripe_of(const classic *self, vidi__u128 hash)
 {
-    stripe *stripe = &self->stripes[hash.hi % STRIPES];
-    if (places_are_set(self, places, self->shape.k))
-        return true;
-    uint64_t fresh = 0;
-    vidi__mutex_lock(&stripe->lock);
-    for (unsigned i = 0; i < self->shape.k; i++)
-        fresh += vidi__bitmap_set_shared(&self->bits, places[i]);
+    return &self->stripes->of[hash.hi % STRIPES];
+}
+
+static bool is_alone(const classic *self)
+{
+    return vidi__filter_is_alone(&self->base) || !self->stripes;
+}
+
+/* Set bits that stripes have not reported. */
+static uint64_t kept_ones(const classic *self)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; self->stripes && i < STRIPES; i++)
+        sum += atomic_load_explicit(&self->stripes->of[i].ones, memory_order_relaxed);
+    return sum;
+}
+
+/* Set bits of the filter, of which bits.ones says only how many one thread alone has set. */
+static uint64_t all_ones(const classic *self)
+{
+    uint64_t reported = self->stripes ? atomic_load_explicit(&self->stripes->ones, memory_order_relaxed) : 0;
+    return self->bits.ones + reported + kept_ones(self);
+}
+
+/* The bits, with the number of all that are set. */
+static vidi__bitmap counted_bits(const classic *self)
+{
+    vidi__bitmap bits = self->bits;
+    bits.ones = all_ones(self);
+    return bits;
+}
+
+/* Brings bits.ones up to date; the caller is alone. */
+static void gather_ones(classic *self)
+{
+    if (!self->stripes)
+        return;
+    self->bits.ones = all_ones(self);
+    atomic_store_explicit(&self->stripes->ones, 0, memory_order_relaxed);
+    for (unsigned i = 0; i < STRIPES; i++)
+        atomic_store_explicit(&self->stripes->of[i].ones, 0, memory_order_relaxed);
+}
+
+/* A lazy array is touched by one thread at a time. */
+static int classic_share(vidi__filter *filter, vidi__gate *gate)
+{
+    (void)gate;
+    classic *self = (classic *)filter;
+    if (vidi__bitmap_is_lazy(&self->bits))
+        return VIDI_ECANNOT;
+    if (!self->stripes)
+        VIDI__TRY(vidi__alloc_zeroed(filter->memory, &self->stripes, sizeof *self->stripes, VIDI__CACHE_LINE));
+    gather_ones(self);
+    for (unsigned i = 0; i < STRIPES; i++)
+        self->stripes->of[i].known = self->bits.ones;
+    return VIDI_OK;
+}
+
+/* How full the filter is. The stripe is locked. */
+static double fill_known(const classic *self, stripe *stripe)
+{
+    if (stripe->known < MANY_ONES)
+        stripe->known = self->bits.ones + atomic_load_explicit(&self->stripes->ones, memory_order_relaxed);
+    return (double)stripe->known / (double)self->bits.m;
+}
+
+/* The stripe is locked. */
+static void report_ones(classic *self, stripe *stripe, uint64_t fresh)
+{
     uint64_t ones = atomic_load_explicit(&stripe->ones, memory_order_relaxed) + fresh;
-    if (ones > __atomic_load_n(&self->bits.ones, __ATOMIC_RELAXED) >> LAG) {
-        vidi__bitmap_add_ones(&self->bits, ones);
+    if (ones > stripe->known >> LAG) {
+        uint64_t before = atomic_fetch_add_explicit(&self->stripes->ones, ones, memory_order_relaxed);
+        stripe->known = self->bits.ones + before + ones;
         ones = 0;
     }
     atomic_store_explicit(&stripe->ones, ones, memory_order_relaxed);
+}
+
+/* Sets the places of a URL with this hash, and tells how full the filter was before; true if all were set. */
+static bool set_places_shared(classic *self, vidi__u128 hash, const uint64_t *places, double *fill)
+{
+    stripe *stripe = stripe_of(self, hash);
+    uint64_t fresh = 0;
+    if (places_are_set(self, places, self->shape.k))
+        return true;
+    vidi__prefetch_to_write(stripe);
+    for (unsigned i = 0; i < self->shape.k; i++)
+        vidi__prefetch_to_write(vidi__bitmap_word(&self->bits, places[i] / 64));
+    vidi__mutex_lock(&stripe->lock);
+    for (unsigned i = 0; i < self->shape.k; i++)
+        fresh += vidi__bitmap_set_shared(&self->bits, places[i]);
+    *fill = fill_known(self, stripe);
+    if (fresh)
+        report_ones(self, stripe, fresh);
     vidi__mutex_unlock(&stripe->lock);
     return !fresh;
 }
 
-/* Sets the places of a URL with this hash; true if all were set. Meanwhile no other thread sets those of this URL. */
-static bool set_places(classic *self, vidi__u128 hash, const uint64_t *places)
+/* The same for any thread. Meanwhile no other thread sets the places of this URL. */
+static bool set_places(classic *self, vidi__u128 hash, const uint64_t *places, double *fill)
 {
+    if (!is_alone(self))
+        return set_places_shared(self, hash, places, fill);
+    uint64_t reported = self->stripes ? atomic_load_explicit(&self->stripes->ones, memory_order_relaxed) : 0;
+    *fill = (double)(self->bits.ones + reported) / (double)self->bits.m;
     if (VIDI__UNLIKELY(vidi__bitmap_is_lazy(&self->bits)))
         return vidi__bloom_bits_put(&self->bits, places, self->shape.k);
-    if (vidi__filter_is_alone(&self->base) || !self->stripes)
-        return vidi__bloom_bits_set(&self->bits, places, self->shape.k);
-    return set_places_shared(self, hash, places);
+    return vidi__bloom_bits_set(&self->bits, places, self->shape.k);
 }
 
 static int touch_places(classic *self, const uint64_t *places)
@@ -211,16 +279,17 @@ static int classic_add(vidi__filter *filter, const vidi__item *item)
 {
     classic *self = (classic *)filter;
     uint64_t places[VIDI__K_MAX];
+    double fill;
     bool seen = true;
     if (VIDI__UNLIKELY(vidi__bitmap_is_lazy(&self->bits)))
         VIDI__TRY(touch_item(self, item));
     for (size_t i = 0; self->of_segments && i < item->segment_count; i++) {
         places_of(self, &item->segments[i], places);
-        seen &= set_places(self, item->segments[i].hash, places);
+        seen &= set_places(self, item->segments[i].hash, places, &fill);
     }
     if (!self->of_segments) {
         places_of(self, &item->url, places);
-        seen = set_places(self, item->url.hash, places);
+        seen = set_places(self, item->url.hash, places, &fill);
     }
     if (seen)
         return VIDI_SEEN;
@@ -241,7 +310,7 @@ static int classic_has(const vidi__filter *filter, const vidi__item *item)
 
 static double fill_of(const classic *self)
 {
-    return vidi__bitmap_fill(&self->bits) + (double)kept_ones(self) / (double)self->bits.m;
+    return (double)all_ones(self) / (double)self->bits.m;
 }
 
 static double classic_fp_now(const vidi__filter *filter)
@@ -273,8 +342,8 @@ static vidi__added classic_add_hash(vidi__filter *filter, vidi__u128 hash)
     int code = vidi__bitmap_is_lazy(&self->bits) ? touch_places(self, places) : VIDI_OK;
     if (VIDI__UNLIKELY(code < 0))
         return (vidi__added){.code = code};
-    double fill = vidi__bitmap_fill(&self->bits);
-    if (set_places(self, hash, places))
+    double fill = 0;
+    if (set_places(self, hash, places, &fill))
         return (vidi__added){.code = VIDI_SEEN};
     vidi__filter_add_count(filter, 1);
     return (vidi__added){VIDI_NEW, vidi__filter_lost(vidi__power(fill, self->shape.k))};
@@ -325,8 +394,8 @@ static void add_wave(classic *self, const classic_wave *wave, uint8_t *verdicts,
 {
     uint64_t fresh = 0;
     for (size_t i = 0; i < wave->count; i++) {
-        double fill = vidi__bitmap_fill(&self->bits);
-        bool seen = set_places(self, wave->hashes[i], wave->places + i * wave->each);
+        double fill = 0;
+        bool seen = set_places(self, wave->hashes[i], wave->places + i * wave->each, &fill);
         verdicts[i] = seen ? VIDI_SEEN : VIDI_NEW;
         if (seen)
             continue;
@@ -426,8 +495,8 @@ static void classic_describe(const vidi__filter *filter, vidi__text *text)
 
 static int classic_save(const vidi__filter *filter, vidi__writer *writer)
 {
-    gather_ones((const classic *)filter);
-    return vidi__bitmap_save(&((const classic *)filter)->bits, writer);
+    const vidi__bitmap bits = counted_bits((const classic *)filter);
+    return vidi__bitmap_save(&bits, writer);
 }
 
 static int classic_save_run(const vidi__filter *filter, vidi__run_out *run)
@@ -442,7 +511,8 @@ static int classic_load_run(vidi__filter *filter, vidi__run_in *run)
 
 static int classic_verify(const vidi__filter *filter)
 {
-    return vidi__bitmap_verify(&((const classic *)filter)->bits);
+    const vidi__bitmap bits = counted_bits((const classic *)filter);
+    return vidi__bitmap_verify(&bits);
 }
 
 static int classic_merge(vidi__filter *into, const vidi__filter *from)

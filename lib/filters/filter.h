@@ -189,10 +189,10 @@ struct vidi__kind {
     vidi__added (*add_hash)(vidi__filter *filter, vidi__u128 hash);
     int (*has_hash)(const vidi__filter *filter, vidi__u128 hash);
     /*
-     * Prefetches what one of the two above will read. It may be called for a hash that is then not used. NULL if the
-     * kind has none.
+     * Prefetches what one of the two above will read and, if it `writes`, what only one core can have then. It may be
+     * called for a hash that is then not used. NULL if the kind has none.
      */
-    void (*fetch_hash)(const vidi__filter *filter, vidi__u128 hash, bool adds);
+    void (*fetch_hash)(const vidi__filter *filter, vidi__u128 hash, bool writes);
     /* Probability that a URL that was never added is now answered VIDI_SEEN. */
     double (*fp_now)(const vidi__filter *filter);
     void (*stat)(const vidi__filter *filter, vidi__filter_stats *stats);

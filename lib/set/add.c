@@ -131,7 +131,7 @@ static int add_one(vidi_set *set, vidi_str url)
     vidi__filter *filter = set->now.filter;
     if (VIDI__UNLIKELY(!vidi__filter_takes_one(filter)))
         return add_item_and_unlock(set, slot, url);
-    vidi__u128 hash = vidi__epoch_fetch(&set->now, url, true);
+    vidi__u128 hash = vidi__epoch_fetch(&set->now, url, !slot->repeats);
     if (VIDI__UNLIKELY(!vidi__is_canonical(set, url))) {
         vidi__unlock_slot(set, slot, 1);
         return add_as_batch(set, url);

@@ -101,7 +101,7 @@ struct vidi_set {
     unsigned char key[VIDI_KEY_BYTES];
     uint32_t member;
     uint32_t invalid;          /* vidi_invalid_policy */
-    vidi__mutex renewal;       /* held while a rotation replaces `now`, so that digests need not take `lock` */
+    vidi__mutex renewal;       /* held while a rotation replaces `now`, so that digests need not go in */
     vidi__canon_output output; /* what canon writes */
     _Alignas(VIDI__CACHE_LINE) vidi__gate gate;
     vidi__mutex turns;    /* for adds that take turns; see lock.c for this and the next three fields */
@@ -171,14 +171,14 @@ int vidi__epoch_lookup(vidi__memory *memory, const vidi__epoch *epoch, const vid
 
 /*
  * Hashes a URL for the short way of a single add or lookup (vidi__filter_takes_one), and prefetches where the filter
- * will look for it. The caller holds the lock; the URL may be anything.
+ * will look for it; `writes` if it will probably change it. The caller holds the lock; the URL may be anything.
  */
-static inline vidi__u128 vidi__epoch_fetch(const vidi__epoch *epoch, vidi_str url, bool adds)
+static inline vidi__u128 vidi__epoch_fetch(const vidi__epoch *epoch, vidi_str url, bool writes)
 {
     const vidi__kind *kind = epoch->filter->kind;
     vidi__u128 hash = vidi__hash(epoch->hash, vidi__epoch_key(epoch), url);
     if (kind->fetch_hash)
-        kind->fetch_hash(epoch->filter, hash, adds);
+        kind->fetch_hash(epoch->filter, hash, writes);
     return hash;
 }
 
@@ -557,6 +557,7 @@ static inline void vidi__slot_count(vidi__slot *slot, const vidi__tally *tally)
 /* Counts one add. */
 static inline void vidi__slot_count_one(vidi__slot *slot, vidi__added added)
 {
+    slot->repeats = added.code == VIDI_SEEN;
     if (added.code == VIDI_SEEN) {
         vidi__counter_add(&slot->counted.seen, 1);
     } else if (added.code == VIDI_NEW) {

@@ -147,14 +147,17 @@ static void sleep_until(vidi__log *log, uint64_t due)
     vidi__clock_now->wait(&log->work, &log->lock, due);
 }
 
+/* What is gathered was promised when filling_since was set, and is as old as that. */
 static void gather(vidi__log *log)
 {
     if (!log->promised)
         return;
+    uint64_t since = log->filling_since;
     log->promised = false; /* what is promised from now on is not sure to be gathered now */
     pthread_mutex_unlock(&log->lock);
     log->gather(log->gathering);
     pthread_mutex_lock(&log->lock);
+    log->filling_since = since;
 }
 
 /* A sync that is due follows a write even if the next write is due by then: otherwise it might never come. */

@@ -120,8 +120,8 @@ static void single_operations_share_a_record(void **state)
         }
         contents all = contents_of(&at);
         assert_int_equal(all.operations, 150);
-        assert_int_equal(all.records, 3);
-        assert_int_equal(all.tallies, 3);
+        assert_in_range(all.records, 3, 5); /* lanes do not wait until a record is quite full */
+        assert_int_equal(all.tallies, flags[i] ? 3 : 1);
         test_clock_end();
         home_reopen(&at, 0);
         assert_int_equal(test_stat(at.set).answered_new, 150); /* so the tally is that of the last one */

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "filters/batch.h"
+#include "filters/partition.h"
 #include "set/counter_urls.h"
 #include "set/set.h"
 #include "support/cases.h"

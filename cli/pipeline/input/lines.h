@@ -22,7 +22,9 @@ enum {
 typedef struct cli_block {
     char *bytes;
     size_t room, used;
-    vidi_str *lines;
+    vidi_str *lines;  /* once they are split */
+    bool counted;     /* the lines are counted, but not split: cli_block_split does so */
+    char end;         /* of a line */
     size_t most;      /* lines that it may hold */
     size_t count;     /* 0: the input has ended */
     const char *name; /* of the file */
@@ -54,6 +56,7 @@ typedef struct cli_reader {
     uint64_t size;          /* of all files together; 0: unknown */
     cli_line_limit limit;   /* set after cli_reader_init */
     size_t block_lines;     /* the same: lines in a block at most, a multiple of 64 up to CLI_BLOCK_LINES */
+    bool splits_later;      /* the caller splits each block, in any thread */
     int wake;               /* a file descriptor that ends all waiting when it becomes readable; -1: none */
     _Atomic bool stop;      /* end here as if the input had ended */
     int lull_ms;            /* how long no input comes before lull is called */
@@ -77,6 +80,9 @@ void cli_reader_free(cli_reader *reader);
  * that were read before the error.
  */
 int cli_reader_fill(cli_reader *reader, cli_block *block);
+
+/* For readers that split later: splits the block into lines. */
+void cli_block_split(cli_block *block);
 
 /*
  * Reads all lines of the files, block by block, also those before an error. `take` returns CLI_OK, or anything else to

@@ -287,7 +287,7 @@ static int blocked_has_hash(const vidi__filter *filter, vidi__u128 hash)
  * Lines of the last layer, and the first line in each of the others, which settles most lookups; and what an add writes
  * to.
  */
-static void blocked_fetch_hash(const vidi__filter *filter, vidi__u128 hash, bool adds)
+static void blocked_fetch_hash(const vidi__filter *filter, vidi__u128 hash, bool writes)
 {
     const blocked *self = (const blocked *)filter;
     unsigned last = vidi__layers_count(&self->layers) - 1;
@@ -295,7 +295,7 @@ static void blocked_fetch_hash(const vidi__filter *filter, vidi__u128 hash, bool
     vidi__u128 own = vidi__filter_member_hash(filter, hash);
     for (unsigned i = 0; i < at[last]->in.lines; i++)
         __builtin_prefetch(vidi__blocked_locate(&at[last]->in, own, i).line);
-    if (adds && !vidi__filter_is_alone(filter))
+    if (writes && !vidi__filter_is_alone(filter))
         vidi__layers_fetch(&self->layers, vidi__partition_of(own.hi));
     while (last-- > 0)
         __builtin_prefetch(vidi__blocked_locate(&at[last]->in, own, 0).line);

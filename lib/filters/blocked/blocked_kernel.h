@@ -22,8 +22,8 @@
 
 #include "base/lazy.h"
 #include "cpu/cpu.h"
-#include "filters/batch.h"
 #include "filters/blocked/blocked_math.h"
+#include "filters/partition.h"
 
 #define VIDI__LINE_WORDS (VIDI__CACHE_LINE / 8)
 

@@ -23,8 +23,8 @@ int vidi__layers_add_batch(vidi__layers *layers, const vidi__u128 *hashes, size_
 /* Begins to fetch what an add to this partition will write to, besides the URL's lines. */
 static inline void vidi__layers_fetch(const vidi__layers *layers, unsigned partition)
 {
-    __builtin_prefetch(vidi__layers_lock(layers, partition), 1);
-    __builtin_prefetch(&vidi__layers_last(layers)->zones->of[partition], 1);
+    vidi__prefetch_to_write(vidi__layers_lock(layers, partition));
+    vidi__prefetch_to_write(&vidi__layers_last(layers)->zones->of[partition]);
 }
 
 #endif

@@ -87,8 +87,11 @@ static int fingerprint_has_hash(const vidi__filter *filter, vidi__u128 whole)
     return VIDI__LIKELY(answer != VIDI_UNTRIED) ? answer : vidi__table_has_shared(table, hash);
 }
 
-/* Locating the line again takes a few instructions; what takes long is on its way meanwhile. */
-static void fingerprint_fetch_hash(const vidi__filter *filter, vidi__u128 whole, bool adds)
+/*
+ * Locating the line again takes a few instructions; what takes long is on its way meanwhile. The line comes from memory,
+ * so it is this core's to write to in any case. The lock may be in another core's cache.
+ */
+static void fingerprint_fetch_hash(const vidi__filter *filter, vidi__u128 whole, bool writes)
 {
     const vidi__table *table = &((const fingerprint *)filter)->table;
     uint64_t hash = vidi__filter_member_hash(filter, whole).hi;
@@ -96,12 +99,9 @@ static void fingerprint_fetch_hash(const vidi__filter *filter, vidi__u128 whole,
     if (VIDI__UNLIKELY(!vidi__partition_is_open(partition)))
         return;
     const vidi__place place = vidi__place_of(partition, hash);
-    if (adds) {
-        __builtin_prefetch(place.spot.line, 1);
-        __builtin_prefetch(&place.table->lock, 1);
-    } else {
-        __builtin_prefetch(place.spot.line);
-    }
+    __builtin_prefetch(place.spot.line);
+    if (writes && !vidi__filter_is_alone(filter))
+        vidi__prefetch_to_write(&place.table->lock);
 }
 
 /* ---- batches ---- */

@@ -142,8 +142,8 @@ void vidi__table_init(vidi__table *table, vidi__memory *memory)
 
 /* ---- sub-tables that were replaced ---- */
 
-/* How many may wait until it is asked whether any can be freed. */
-#define RETIRED_MOST 8
+/* When so much of the memory waits, it is asked whether any can be freed. */
+#define RETIRED_SHARE 128
 
 /* Frees those that no thread looks at any more. Returns true if there were any. */
 static bool free_retired(vidi__table *table)
@@ -152,7 +152,7 @@ static bool free_retired(vidi__table *table)
     vidi__subtable *all = table->retired, *left = NULL, *old;
     bool freed = false;
     table->retired = NULL;
-    table->retired_count = 0;
+    table->retired_bytes = 0;
     vidi__mutex_unlock(&table->retiring);
     uint32_t safe = all ? vidi__gate_safe_era(table->gate) : 0;
     while ((old = all) != NULL) {
@@ -170,7 +170,7 @@ static bool free_retired(vidi__table *table)
         left = old->waiting.next;
         old->waiting.next = table->retired;
         table->retired = old;
-        table->retired_count++;
+        table->retired_bytes += vidi__subtable_bytes(old);
     }
     vidi__mutex_unlock(&table->retiring);
     return freed;
@@ -188,7 +188,7 @@ static void retire(vidi__table *table, vidi__subtable *old)
     old->waiting.next = table->retired;
     old->waiting.era = vidi__gate_retire(table->gate);
     table->retired = old;
-    table->retired_count++;
+    table->retired_bytes += vidi__subtable_bytes(old);
     vidi__mutex_unlock(&table->retiring);
 }
 
@@ -196,7 +196,7 @@ static void retire(vidi__table *table, vidi__subtable *old)
 static void free_retired_if_many(vidi__table *table)
 {
     vidi__mutex_lock(&table->retiring);
-    bool many = table->retired_count >= RETIRED_MOST;
+    bool many = table->retired_bytes > vidi__memory_used(table->slabs.memory) / RETIRED_SHARE;
     vidi__mutex_unlock(&table->retiring);
     if (many)
         free_retired(table);
@@ -657,9 +657,13 @@ static vidi__place lock_place(const vidi__table *table, uint64_t hash)
     }
 }
 
+/* Most adds of a crawl are repeats, which need no lock. */
 int vidi__table_add_shared(vidi__table *table, uint64_t hash)
 {
     int verdict = VIDI__SUBTABLE_FULL;
+    const vidi__place first = vidi__table_place(table, hash);
+    if (!table->multiset && vidi__subtable_glance(first.table, &first.spot) == VIDI_SEEN)
+        return VIDI_SEEN;
     while (verdict == VIDI__SUBTABLE_FULL) {
         const vidi__place place = lock_place(table, hash);
         verdict = vidi__subtable_add(place.table, &table->slabs, place.hash, &place.spot);

@@ -22,7 +22,7 @@
  * log2(S) need not be a whole number.
  *
  * Threads: a table that several threads use is divided, and has 1,024 sub-tables or more as soon as it is large enough,
- * so that threads seldom meet. Adds hold the lock of their sub-table. One that fills it rebuilds it while others work in
+ * so that threads seldom meet. Adds look first, and hold the lock of their sub-table if the hash is not there. One that fills it rebuilds it while others work in
  * other sub-tables; only then it takes the lock of the partition, too, to change the directory. Lookups take no lock,
  * unless the hash may be in the overflow table. So what was replaced must stay where it is until nobody looks at it any
  * more: sub-tables until all threads have left the gate (base/gate.h), directories, which are small, until the end.
@@ -30,9 +30,9 @@
 #ifndef VIDI_FILTERS_FINGERPRINT_TABLE_H
 #define VIDI_FILTERS_FINGERPRINT_TABLE_H
 
-#include "filters/batch.h"
 #include "filters/filter.h"
 #include "filters/fingerprint/subtable.h"
+#include "filters/partition.h"
 
 /* The sub-tables of a partition: 2^depth entries. */
 typedef struct vidi__directory {
@@ -81,7 +81,7 @@ typedef struct vidi__table {
     vidi__gate *gate;        /* of the threads that use the table; NULL: only one at a time does */
     vidi__mutex retiring;    /* for the next two */
     vidi__subtable *retired; /* list of sub-tables that were replaced */
-    unsigned retired_count;
+    uint64_t retired_bytes;
     _Atomic uint64_t replaced; /* how many sub-tables have grown or split so far */
     /* Hint: hashes expected in all, 0 if unknown. Sub-tables that must grow then grow to that size at once. */
     _Atomic uint64_t expected;

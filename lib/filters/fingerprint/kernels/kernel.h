@@ -15,7 +15,8 @@
  * hashes that were located before are located again.
  *
  * If several threads share the table, the ring has the same steps. Locating prefetches the lock of the sub-table, too,
- * and working takes it: whatever was replaced meanwhile is seen then. Lookups need no lock, as table.h explains.
+ * and adding a hash that is not there takes it: whatever was replaced meanwhile is seen then. Lookups need no lock, as
+ * table.h explains. Looking ahead leaves out the overflow table, which may be replaced at any moment.
  */
 #ifndef VIDI_FILTERS_FINGERPRINT_KERNELS_KERNEL_H
 #define VIDI_FILTERS_FINGERPRINT_KERNELS_KERNEL_H
@@ -55,7 +56,10 @@ static inline vidi__place vidi__fingerprint_locate(const vidi__table *table, uin
     return (vidi__place){&vidi__fingerprint_nowhere, 0, {vidi__fingerprint_no_line, 0}};
 }
 
-/* The order in which threads that share a table add a batch; `order` has room for VIDI__HASHES_MAX. */
+/*
+ * The order in which threads that share a table add a batch; `order` has room for VIDI__HASHES_MAX. Hashes of one
+ * sub-table follow one another. Each thread has an order of its own, so that they rarely meet.
+ */
 void vidi__fingerprint_order(const vidi__fingerprint_run *run, uint16_t *order);
 
 /* The whole batch at once: for callers that have the set alone, and for threads that share it. */

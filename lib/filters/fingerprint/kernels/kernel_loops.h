@@ -141,8 +141,8 @@ INLINE size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* What a batch is for, and among whom: constants in each of the loops below. */
-typedef enum purpose { ADD, HAS, HAS_SHARED } purpose;
+/* What a batch is for: a constant in each of the loops below. */
+typedef enum purpose { ADD, HAS } purpose;
 
 /* Locates the step that begins with hash `from`. Steps that begin beyond the batch are empty. */
 INLINE void locate(const vidi__fingerprint_run *run, vidi__place *ring, size_t from, purpose purpose)
@@ -152,10 +152,10 @@ INLINE void locate(const vidi__fingerprint_run *run, vidi__place *ring, size_t f
     vidi__place *place = &ring[from % VIDI__RING];
     for (size_t until = least(from + VIDI__RING_STEP, run->count); from < until; from++, place++) {
         *place = vidi__fingerprint_locate(table, hashes[from].hi);
-        if (purpose == HAS_SHARED)
-            __builtin_prefetch(place->spot.line); /* others may be reading it, too */
-        else
+        if (purpose == ADD)
             __builtin_prefetch(place->spot.line, 1);
+        else
+            __builtin_prefetch(place->spot.line);
     }
 }
 
@@ -255,56 +255,78 @@ TARGET static void has(vidi__fingerprint_run *run)
 /* ---- the ring, for threads that share the table ---- */
 
 /* Locates the step of a sorted batch that begins with entry `from` of its order. */
-INLINE void locate_sorted(const vidi__fingerprint_run *run, vidi__place *ring, const uint16_t *order, size_t from)
+INLINE void locate_sorted(const vidi__fingerprint_run *run, vidi__place *ring, const uint16_t *order, size_t from,
+                          purpose purpose)
 {
     vidi__place *place = &ring[from % VIDI__RING];
     for (size_t until = least(from + VIDI__RING_STEP, run->count); from < until; from++, place++) {
         *place = vidi__fingerprint_locate(run->table, run->hashes[order[from]].hi);
-        __builtin_prefetch(place->spot.line, 1);
-        __builtin_prefetch(&place->table->lock, 1);
+        __builtin_prefetch(place->spot.line); /* not to write: others may be reading it, too */
+        if (purpose == ADD)
+            vidi__prefetch_to_write(&place->table->lock);
     }
 }
 
-/* Makes `table` the one whose lock is held, instead of `held`; either may be NULL. */
-INLINE vidi__subtable *hold_instead(vidi__subtable *held, vidi__subtable *table)
+/* The lines have arrived: prefetches the next one if a line is full. */
+INLINE void look_ahead_of_shared(const vidi__fingerprint_run *run, const vidi__place *ring, size_t from)
 {
-    if (held == table)
-        return held;
-    if (held)
-        vidi__mutex_unlock(&held->lock);
-    if (table)
-        vidi__mutex_lock(&table->lock);
-    return table;
+    const vidi__place *place = &ring[from % VIDI__RING];
+    for (size_t until = least(from + VIDI__RING_STEP, run->count); from < until; from++, place++)
+        if (vidi__line_count(vidi__line_head(place->spot.line)) == vidi__line_slots(place->table->width))
+            __builtin_prefetch(place->spot.line + VIDI__LINE_BYTES);
 }
 
-/* Adds a batch in an order in which hashes of one sub-table follow one another, which takes its lock once for all. */
+/* Lets go of the sub-table whose lock is held; NULL: none is. */
+INLINE void let_go(vidi__subtable **held)
+{
+    if (*held)
+        vidi__mutex_unlock(&(*held)->lock);
+    *held = NULL;
+}
+
+/*
+ * Adds the hash with this place: the lock of its sub-table is held, or taken if the hash is not there. *held is the
+ * sub-table whose lock is held.
+ */
+INLINE int add_under_lock(vidi__fingerprint_run *run, const vidi__place *place, uint64_t hash, vidi__subtable **held)
+{
+    if (*held != place->table) {
+        let_go(held);
+        if (glance_at(place) == VIDI_SEEN)
+            return VIDI_SEEN;
+        vidi__mutex_lock(&place->table->lock);
+        *held = place->table;
+    }
+    int verdict = VIDI__LIKELY(!(*held)->retired) ? add_at(&run->table->slabs, place) : VIDI__SUBTABLE_FULL;
+    if (VIDI__LIKELY(verdict != VIDI__SUBTABLE_FULL))
+        return verdict;
+    let_go(held);
+    return vidi__table_add_shared(run->table, hash);
+}
+
+/* Adds a batch in this order. */
 INLINE int add_in_order(vidi__fingerprint_run *run, const uint16_t *order)
 {
     vidi__place ring[VIDI__RING];
     vidi__subtable *held = NULL;
     int verdict = VIDI_OK;
     for (size_t from = 0; from < VIDI__RING_AHEAD; from += VIDI__RING_STEP)
-        locate_sorted(run, ring, order, from);
-    for (size_t i = 0; i < run->count;) {
-        locate_sorted(run, ring, order, i + VIDI__RING_AHEAD);
+        locate_sorted(run, ring, order, from, ADD);
+    for (size_t i = 0; i < run->count && verdict >= 0;) {
+        locate_sorted(run, ring, order, i + VIDI__RING_AHEAD, ADD);
+        if (run->far)
+            look_ahead_of_shared(run, ring, i + VIDI__RING_LOOK);
         const vidi__place *place = &ring[i % VIDI__RING];
         for (size_t until = least(i + VIDI__RING_STEP, run->count); i < until; i++, place++) {
-            held = hold_instead(held, place->table);
-            verdict = VIDI__LIKELY(!held->retired) ? add_at(&run->table->slabs, place) : VIDI__SUBTABLE_FULL;
-            if (VIDI__UNLIKELY(verdict == VIDI__SUBTABLE_FULL)) {
-                held = hold_instead(held, NULL);
-                verdict = vidi__table_add_shared(run->table, run->hashes[order[i]].hi);
-            }
+            verdict = add_under_lock(run, place, run->hashes[order[i]].hi, &held);
             if (VIDI__UNLIKELY(verdict < 0))
                 break;
             run->verdicts[order[i]] = (uint8_t)verdict;
             run->fresh += verdict == VIDI_NEW;
             run->done++;
         }
-        if (VIDI__UNLIKELY(verdict < 0))
-            break;
     }
-    hold_instead(held, NULL);
+    let_go(&held);
     return verdict < 0 ? verdict : VIDI_OK;
 }
 
@@ -315,25 +337,15 @@ TARGET static int add_shared(vidi__fingerprint_run *run)
     return add_in_order(run, order);
 }
 
-/* Locates the step of a sorted batch of lookups that begins with entry `from` of its order. */
-INLINE void locate_to_look(const vidi__fingerprint_run *run, vidi__place *ring, const uint16_t *order, size_t from)
-{
-    vidi__place *place = &ring[from % VIDI__RING];
-    for (size_t until = least(from + VIDI__RING_STEP, run->count); from < until; from++, place++) {
-        *place = vidi__fingerprint_locate(run->table, run->hashes[order[from]].hi);
-        __builtin_prefetch(place->spot.line); /* not to write: others may be reading it, too */
-    }
-}
-
 TARGET static void has_shared(vidi__fingerprint_run *run)
 {
     vidi__place ring[VIDI__RING];
     uint16_t order[VIDI__HASHES_MAX];
     vidi__fingerprint_order(run, order);
     for (size_t from = 0; from < VIDI__RING_AHEAD; from += VIDI__RING_STEP)
-        locate_to_look(run, ring, order, from);
+        locate_sorted(run, ring, order, from, HAS);
     for (size_t i = 0; i < run->count;) {
-        locate_to_look(run, ring, order, i + VIDI__RING_AHEAD);
+        locate_sorted(run, ring, order, i + VIDI__RING_AHEAD, HAS);
         const vidi__place *place = &ring[i % VIDI__RING];
         for (size_t until = least(i + VIDI__RING_STEP, run->count); i < until; i++, place++) {
             int answer = glance_at(place);

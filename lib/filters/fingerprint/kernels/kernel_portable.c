@@ -35,21 +35,32 @@ _Alignas(VIDI__LINE_BYTES) unsigned char vidi__fingerprint_no_line[VIDI__LINE_BY
 /* By so many of their first bits hashes are sorted. */
 #define SORT_BITS 10
 
-void vidi__fingerprint_order(const vidi__fingerprint_run *run, uint16_t *order)
+/* Two threads that are at the same point of their orders are in different buckets: their numbers times an odd one. */
+static unsigned bucket_of(vidi__u128 hash)
+{
+    return (unsigned)(hash.hi >> (64 - SORT_BITS)) ^ vidi__thread * 633 % (1u << SORT_BITS);
+}
+
+static void sort(const vidi__fingerprint_run *run, uint16_t *order)
 {
     uint16_t next[1u << SORT_BITS] = {0};
-    if (run->count < SORTED_LEAST) {
-        for (size_t i = 0; i < run->count; i++)
-            order[i] = (uint16_t)i;
-        return;
-    }
     for (size_t i = 0; i < run->count; i++)
-        next[run->hashes[i].hi >> (64 - SORT_BITS)]++;
+        next[bucket_of(run->hashes[i])]++;
     for (uint16_t first = 0, bucket = 0; bucket < 1u << SORT_BITS; bucket++) {
         uint16_t count = next[bucket];
         next[bucket] = first;
         first = (uint16_t)(first + count);
     }
     for (size_t i = 0; i < run->count; i++)
-        order[next[run->hashes[i].hi >> (64 - SORT_BITS)]++] = (uint16_t)i;
+        order[next[bucket_of(run->hashes[i])]++] = (uint16_t)i;
+}
+
+void vidi__fingerprint_order(const vidi__fingerprint_run *run, uint16_t *order)
+{
+    if (run->count >= SORTED_LEAST) {
+        sort(run, order);
+        return;
+    }
+    for (size_t i = 0; i < run->count; i++)
+        order[i] = (uint16_t)i;
 }
