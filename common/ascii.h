@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 static inline bool ascii_is_letter(char c)
 {
@@ -64,11 +65,12 @@ static inline size_t ascii_put_percent(char *to, char byte)
 /* True if n bytes of text are `lower`, a text in lower case, but for the case of their letters. */
 static inline bool ascii_same(const char *text, size_t n, const char *lower)
 {
-    size_t i = 0;
-
-    while (i < n && lower[i] && ascii_lower(text[i]) == lower[i])
-        i++;
-    return i == n && !lower[i];
+    if (strlen(lower) != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (ascii_lower(text[i]) != lower[i])
+            return false;
+    return true;
 }
 
 /* The same for a vidi_str, or anything else that has `ptr` and `len`. */

@@ -1,4 +1,4 @@
-/* Integer arithmetic that C lacks: wide products, mixing, powers, little-endian loads and stores. */
+/* What C lacks: wide products, mixing, powers, little-endian loads and stores, fetching a line to write to it. */
 #ifndef VIDI_BASE_BITS_H
 #define VIDI_BASE_BITS_H
 
@@ -32,6 +32,19 @@ static inline double vidi__power(double base, unsigned exponent)
         if (exponent & 1)
             result *= base;
     return result;
+}
+
+/*
+ * Begins to fetch a cache line that will be written to, so that no other core has it then. By default gcc's own builtin
+ * makes this a fetch to read.
+ */
+static inline void vidi__prefetch_to_write(const void *address)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
+#else
+    __builtin_prefetch(address, 1);
+#endif
 }
 
 static inline uint64_t vidi__popcount(const uint64_t *words, uint64_t count)

@@ -1,55 +1,10 @@
-/* See gate.h. First the threads' numbers, then the barrier, then the gate. */
+/* See gate.h. The barrier, the queue, the gate. */
 #include "base/gate.h"
 
 #include <linux/membarrier.h>
-#include <pthread.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-/* ---- numbers ---- */
-
-_Thread_local uint32_t vidi__thread = VIDI__THREADS_MAX;
-
-static _Atomic uint64_t taken[(VIDI__THREADS_MAX + 63) / 64];
-static pthread_key_t key;
-static bool has_key;
-
-/* A thread ends. Its number may go to a new thread, which then sees what this one has stored in its slots. */
-static void give_number_back(void *number)
-{
-    uint32_t mine = (uint32_t)(uintptr_t)number - 1;
-    vidi__thread = VIDI__THREADS_MAX;
-    atomic_fetch_and_explicit(&taken[mine / 64], ~(UINT64_C(1) << mine % 64), memory_order_release);
-}
-
-static void make_key(void)
-{
-    has_key = pthread_key_create(&key, give_number_back) == 0;
-}
-
-/* The library is being unloaded, while threads go on. */
-static __attribute__((destructor)) void drop_key(void)
-{
-    if (has_key)
-        pthread_key_delete(key);
-}
-
-/* Without a key the number would never be given back, so the thread gets none. */
-static void take_number(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_key);
-    for (uint32_t i = 0; has_key && vidi__thread == VIDI__THREADS_MAX && i < VIDI__THREADS_MAX; i++) {
-        uint64_t bit = UINT64_C(1) << i % 64;
-        if (atomic_fetch_or_explicit(&taken[i / 64], bit, memory_order_acquire) & bit)
-            continue;
-        if (pthread_setspecific(key, (void *)(uintptr_t)(i + 1)) == 0)
-            vidi__thread = i;
-        else
-            atomic_fetch_and_explicit(&taken[i / 64], ~bit, memory_order_release);
-    }
-}
 
 /* ---- the barrier ---- */
 
@@ -76,12 +31,10 @@ static void pass_barrier(void)
     (void)nanosleep(&long_enough, NULL);
 }
 
-/* The era in which a thread went in, or 0, after the barrier. */
+/* The era in which a thread went in, or 0, after the barrier. An exchange, for kernels without one. */
 static uint32_t era_inside(vidi__slot *slot)
 {
-    return atomic_load_explicit(&vidi__gate_exchanges, memory_order_relaxed)
-               ? atomic_fetch_add_explicit(&slot->inside, 0, memory_order_acq_rel)
-               : atomic_load_explicit(&slot->inside, memory_order_acquire);
+    return atomic_fetch_add_explicit(&slot->inside, 0, memory_order_acq_rel);
 }
 
 /* ---- the queue ---- */
@@ -89,25 +42,21 @@ static uint32_t era_inside(vidi__slot *slot)
 static void queue_up(vidi__gate *gate)
 {
     uint32_t mine = atomic_fetch_add_explicit(&gate->next, 1, memory_order_relaxed), now;
-    for (unsigned i = 0; (now = atomic_load_explicit(&gate->serving, memory_order_acquire)) != mine; i++) {
-        if (i < VIDI__SPINS)
-            vidi__pause();
-        else
-            vidi__sleep_while(&gate->serving, now);
-    }
+    while ((now = atomic_load_explicit(&gate->serving, memory_order_acquire)) != mine)
+        vidi__wait_while(&gate->serving, now);
 }
 
 static void let_next(vidi__gate *gate)
 {
     uint32_t now = atomic_fetch_add_explicit(&gate->serving, 1, memory_order_seq_cst) + 1;
     if (atomic_load_explicit(&gate->next, memory_order_seq_cst) != now)
-        vidi__wake_all(&gate->serving);
+        vidi__wake(&gate->serving, INT_MAX);
 }
 
 /* ---- the gate ---- */
 
-/* The kernel may take milliseconds to register if other threads are running, so this is not left to the first call. */
-static void register_barrier(void)
+/* Once. The kernel may take milliseconds to register if other threads are running: too long for an add. */
+static void prepare(void)
 {
     if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
         atomic_store_explicit(&vidi__gate_exchanges, true, memory_order_relaxed);
@@ -116,8 +65,9 @@ static void register_barrier(void)
 void vidi__gate_init(vidi__gate *gate)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, register_barrier);
+    pthread_once(&once, prepare);
     atomic_init(&gate->state, VIDI__GATE_NOBODY);
+    atomic_init(&gate->first, VIDI__GATE_NOBODY);
     atomic_init(&gate->era, 1);
 }
 
@@ -133,56 +83,48 @@ void vidi__gate_free(vidi__gate *gate, vidi__memory *memory)
 static vidi__slot *make_slot(vidi__gate *gate, vidi__memory *memory)
 {
     vidi__slots *slots = atomic_load_explicit(&gate->slots, memory_order_relaxed);
-    vidi__slot *slot = vidi__gate_slot(gate), *chunk;
-    vidi__quiet quiet;
-    if (slot || vidi__thread == VIDI__THREADS_MAX)
-        return slot;
-    vidi__quiet_begin(&quiet);
-    int code = slots ? VIDI_OK : vidi__alloc_zeroed(memory, &slots, sizeof *slots, VIDI__CACHE_LINE);
-    if (code == VIDI_OK) {
-        atomic_store_explicit(&gate->slots, slots, memory_order_release);
-        code = vidi__alloc_zeroed(memory, &chunk, VIDI__SLOTS_OF_CHUNK * sizeof *chunk, VIDI__CACHE_LINE);
-    }
-    if (code == VIDI_OK)
+    if (vidi__gate_slot(gate) || vidi__thread == VIDI__THREADS_MAX)
+        return vidi__gate_slot(gate);
+    if (!slots)
+        atomic_store_explicit(&gate->slots, slots = vidi__alloc_if_possible(memory, sizeof *slots),
+                              memory_order_release);
+    vidi__slot *chunk = slots ? vidi__alloc_if_possible(memory, VIDI__SLOTS_OF_CHUNK * sizeof *chunk) : NULL;
+    if (chunk)
         atomic_store_explicit(&slots->chunks[vidi__thread / VIDI__SLOTS_OF_CHUNK], chunk, memory_order_release);
-    vidi__quiet_end(&quiet, VIDI_OK);
-    return vidi__gate_slot(gate);
+    return chunk ? vidi__gate_slot(gate) : NULL;
 }
 
 vidi__slot *vidi__gate_join(vidi__gate *gate, vidi__memory *memory)
 {
-    vidi__slot *slot = NULL;
     if (vidi__thread == VIDI__THREADS_MAX)
-        take_number();
+        vidi__thread_take_number();
     queue_up(gate); /* whoever is being served is the only one that changes `state`, and finds it open */
-    uint32_t state = atomic_load_explicit(&gate->state, memory_order_relaxed);
-    if (state == VIDI__GATE_NOBODY && vidi__thread != VIDI__THREADS_MAX)
-        atomic_store_explicit(&gate->state, state = vidi__thread, memory_order_relaxed);
-    if (state == VIDI__GATE_SHARED)
-        slot = make_slot(gate, memory);
-    else if (state == vidi__thread)
-        slot = &gate->own;
+    uint32_t state = atomic_load_explicit(&gate->state, memory_order_relaxed), me = vidi__thread;
+    if (state == VIDI__GATE_NOBODY && me != VIDI__THREADS_MAX) {
+        atomic_store_explicit(&gate->first, (uint16_t)me, memory_order_relaxed);
+        atomic_store_explicit(&gate->state, state = me, memory_order_relaxed);
+    }
+    vidi__slot *slot = state == VIDI__GATE_SHARED || state == me ? make_slot(gate, memory) : NULL;
     if (slot)
         atomic_store(&slot->inside, atomic_load(&gate->era));
     let_next(gate);
     return slot;
 }
 
+/* `own` comes after the others. */
 vidi__slot *vidi__gate_next(const vidi__gate *gate, uint32_t *at)
 {
     const vidi__slots *slots = atomic_load_explicit(&gate->slots, memory_order_acquire);
-    if (!*at) {
-        *at = VIDI__SLOTS_OF_CHUNK; /* thread 0 is there */
-        return (vidi__slot *)&gate->own;
-    }
-    while (slots && *at < VIDI__THREADS_MAX + VIDI__SLOTS_OF_CHUNK) {
-        uint32_t thread = *at - VIDI__SLOTS_OF_CHUNK;
+    while (slots && *at < VIDI__THREADS_MAX) {
+        uint32_t thread = *at;
         vidi__slot *chunk = atomic_load_explicit(&slots->chunks[thread / VIDI__SLOTS_OF_CHUNK], memory_order_acquire);
         *at += chunk ? 1 : VIDI__SLOTS_OF_CHUNK;
         if (chunk)
             return &chunk[thread % VIDI__SLOTS_OF_CHUNK];
     }
-    return NULL;
+    bool ends = *at > VIDI__THREADS_MAX;
+    *at = VIDI__THREADS_MAX + 1;
+    return ends ? NULL : (vidi__slot *)&gate->own;
 }
 
 /* The rest of closing it, for the thread that is being served. */
@@ -192,12 +134,8 @@ static void be_alone(vidi__gate *gate)
     if (atomic_fetch_or_explicit(&gate->state, VIDI__GATE_CLOSED, memory_order_seq_cst) != VIDI__GATE_NOBODY)
         pass_barrier();
     for (uint32_t at = 0, inside; (slot = vidi__gate_next(gate, &at)) != NULL;)
-        for (unsigned i = 0; (inside = era_inside(slot)) != 0; i++) {
-            if (i < VIDI__SPINS)
-                vidi__pause();
-            else
-                vidi__sleep_while(&slot->inside, inside);
-        }
+        while ((inside = era_inside(slot)) != 0)
+            vidi__wait_while(&slot->inside, inside);
     gate->exclusive = true;
     gate->shared = false;
 }

@@ -2,8 +2,8 @@
  * A gate lets any number of threads in without a write to memory that they share, and lets one thread in alone.
  *
  *     state  | CLOSED | number of the only thread, or NOBODY, or SHARED |
- *     own      the slot of a thread that is alone
- *     slots    one per thread, a cache line each, once the gate is SHARED
+ *     own      the slot of the first thread that came
+ *     slots    one for each of the others, a cache line each, once the gate is SHARED
  *
  * A thread announces itself in its slot. A thread that must be alone closes the gate and waits for the slots:
  *
@@ -17,12 +17,11 @@
  * If a thread has stored `inside` before it passes the barrier, the closing thread sees that. If it stores later, it
  * loads later as well, and sees CLOSED. So going in and out takes plain stores and no locked instruction. Where the
  * kernel has no membarrier, all access to `inside` is by atomic exchange: whichever comes second knows of the other.
+ * A thread may stop just before it stores, and store when the gate has long been another's: so no two share a slot.
  *
- * Most sets are used by one thread. Until another one comes, that thread has the gate to itself: it is alone although it
- * only goes in, and needs no further locks inside. The caller decides when the gate becomes SHARED, or one thread's
- * again (set/lock.c).
- *
- * Whoever finds the gate closed, or must close it, queues up, so everybody has a turn. A thread must not go in twice.
+ * Most sets are used by one thread. Until another one comes, that thread has the gate to itself: it is alone although
+ * it only goes in, and needs no further locks inside. set/lock.c decides when the gate becomes SHARED, or one thread's
+ * again. Whoever finds it closed, or must close it, queues up, so everybody has a turn. A thread must not go in twice.
  *
  * Memory that threads inside may still read, although it can no longer be found, is freed when they have left:
  * vidi__gate_retire returns the era in which it was taken away, and vidi__gate_safe_era the eras that are over.
@@ -32,12 +31,7 @@
 
 #include "base/memory.h"
 #include "base/mutex.h"
-
-/* What a thread has counted since somebody was alone. Only the thread that the slot belongs to writes it. */
-typedef struct vidi__counted {
-    _Atomic uint64_t fresh, seen, asked, count;
-    _Atomic double lost;
-} vidi__counted;
+#include "base/thread.h"
 
 typedef struct vidi__slot {
     _Atomic uint32_t inside; /* the era in which the thread went in; 0: it is outside */
@@ -46,13 +40,13 @@ typedef struct vidi__slot {
     bool repeats;            /* its last URL was a repeat, as most are in a crawl: the next one may be, too */
     uint64_t others;         /* what the other threads had done when it last asked */
     struct vidi__lane *lane; /* for sets in folders (durable/lanes.c); NULL: it has none yet */
-    vidi__counted counted;
+    _Atomic uint64_t fresh, seen, asked, count; /* what the thread has counted since somebody was alone */
+    _Atomic double lost;
 } vidi__slot;
 _Static_assert(sizeof(vidi__slot) == VIDI__CACHE_LINE, "no two threads write to one cache line");
 
 #define VIDI__SLOTS_OF_CHUNK 16
-#define VIDI__CHUNKS 63
-#define VIDI__THREADS_MAX (VIDI__SLOTS_OF_CHUNK * VIDI__CHUNKS)
+#define VIDI__CHUNKS (VIDI__THREADS_MAX / VIDI__SLOTS_OF_CHUNK)
 
 typedef struct vidi__slots {
     vidi__slot *_Atomic chunks[VIDI__CHUNKS + 1]; /* the last one is always NULL: a thread without a number is there */
@@ -65,13 +59,11 @@ typedef struct vidi__gate {
     _Atomic uint32_t era;           /* odd, so never 0 */
     _Atomic uint32_t next, serving; /* the queue: numbers are drawn from `next` */
     vidi__slots *_Atomic slots;
-    bool exclusive; /* a thread has closed the gate and is alone; whoever is inside may read this */
-    bool shared;    /* other threads may be inside, too; so may this */
+    _Atomic uint16_t first; /* the thread whose slot is `own`, or NOBODY */
+    bool exclusive; /* a thread has closed the gate and is alone; whoever is inside may read this and the next */
+    bool shared;    /* other threads may be inside, too */
     vidi__slot own;
 } vidi__gate;
-
-/* The number of this thread; VIDI__THREADS_MAX if it has none. */
-extern _Thread_local uint32_t vidi__thread __attribute__((tls_model("initial-exec")));
 
 /* True where the kernel has no membarrier. */
 extern _Atomic bool vidi__gate_exchanges;
@@ -111,20 +103,22 @@ static inline bool vidi__era_is_before(uint32_t era, uint32_t other)
     return (int32_t)(era - other) < 0;
 }
 
-/* The slot of this thread at a shared gate, or NULL. */
+/* The slot of this thread, or NULL. */
 static inline vidi__slot *vidi__gate_slot(const vidi__gate *gate)
 {
     uint32_t me = vidi__thread;
+    if (VIDI__LIKELY(me == atomic_load_explicit(&gate->first, memory_order_relaxed)))
+        return (vidi__slot *)&gate->own;
     vidi__slots *slots = atomic_load_explicit(&gate->slots, memory_order_acquire);
     vidi__slot *chunk =
         slots ? atomic_load_explicit(&slots->chunks[me / VIDI__SLOTS_OF_CHUNK], memory_order_acquire) : NULL;
     return chunk ? &chunk[me % VIDI__SLOTS_OF_CHUNK] : NULL;
 }
 
-/* The slot of this thread, which is inside. */
+/* Where this thread, which is inside, counts. */
 static inline vidi__slot *vidi__gate_mine(const vidi__gate *gate)
 {
-    return gate->shared ? vidi__gate_slot(gate) : (vidi__slot *)&gate->own;
+    return gate->exclusive ? (vidi__slot *)&gate->own : vidi__gate_slot(gate);
 }
 
 /* The signal fence is for the compiler: what orders the processor is explained above. */
@@ -141,16 +135,14 @@ static inline void vidi__gate_leave(vidi__gate *gate, vidi__slot *slot)
 {
     vidi__slot_set_inside(slot, 0);
     if (VIDI__UNLIKELY(atomic_load_explicit(&gate->state, memory_order_relaxed) & VIDI__GATE_CLOSED))
-        vidi__wake_all(&slot->inside);
+        vidi__wake(&slot->inside, INT_MAX);
 }
 
 /* The fast way in; NULL if it is not open to this thread. */
 static inline vidi__slot *vidi__gate_enter(vidi__gate *gate)
 {
     uint32_t state = atomic_load_explicit(&gate->state, memory_order_relaxed);
-    vidi__slot *slot = VIDI__LIKELY(state == vidi__thread) ? &gate->own
-                       : state == VIDI__GATE_SHARED        ? vidi__gate_slot(gate)
-                                                           : NULL;
+    vidi__slot *slot = state == vidi__thread || state == VIDI__GATE_SHARED ? vidi__gate_slot(gate) : NULL;
     if (VIDI__UNLIKELY(!slot))
         return NULL;
     vidi__slot_set_inside(slot, atomic_load_explicit(&gate->era, memory_order_acquire));

@@ -190,6 +190,16 @@ int vidi__alloc_zeroed(vidi__memory *memory, void *out, uint64_t bytes, size_t a
     return take(memory, out, bytes, alignment, true);
 }
 
+void *vidi__alloc_if_possible(vidi__memory *memory, uint64_t bytes)
+{
+    void *ptr;
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    (void)vidi__alloc_zeroed(memory, &ptr, bytes, VIDI__CACHE_LINE);
+    vidi__quiet_end(&quiet, VIDI_OK);
+    return ptr;
+}
+
 void vidi__release(vidi__memory *memory, void *ptr, uint64_t bytes, size_t alignment)
 {
     if (!ptr || vidi__memory_is_borrowed(memory, ptr))

@@ -35,6 +35,9 @@ int vidi__memory_init(vidi__memory *memory, const vidi_allocator *allocator, uin
 int vidi__alloc(vidi__memory *memory, void *out, uint64_t bytes, size_t alignment);
 int vidi__alloc_zeroed(vidi__memory *memory, void *out, uint64_t bytes, size_t alignment);
 
+/* Zeroed bytes at a cache line, for what the caller can do without: if there is no memory, NULL and no message. */
+void *vidi__alloc_if_possible(vidi__memory *memory, uint64_t bytes);
+
 /* bytes and alignment must be the same as at allocation. NULL is allowed. */
 void vidi__release(vidi__memory *memory, void *ptr, uint64_t bytes, size_t alignment);
 

@@ -84,7 +84,7 @@ typedef struct vidi__durable {
     _Atomic uint64_t due_at;                               /* the log_bytes at which the next snapshot is due */
     _Atomic uint64_t tallied;                              /* vidi__record_answers at the last record */
     _Alignas(VIDI__CACHE_LINE) bool full; /* the memory limit has kept the filter from taking what is committed */
-    unsigned room_steps;     /* how much more than usual the filter leaves while logs are replayed */
+    unsigned room_steps;                  /* how much more than usual the filter leaves while logs are replayed */
     int broken;              /* the error after which nothing can be committed, until a snapshot succeeds */
     char why[VIDI__MESSAGE]; /* its message */
     vidi__bundle replayed;   /* how the numbers go on in the log that was replayed last */

@@ -31,13 +31,9 @@ struct vidi__lane {
 /* Makes the slot's lane. NULL if there is no memory for it. */
 static __attribute__((noinline)) vidi__lane *make_lane(vidi_set *set, vidi__slot *slot)
 {
-    vidi__lane *lane;
+    vidi__lane *lane = vidi__alloc_if_possible(&set->memory, sizeof *lane);
     vidi__lane *_Atomic *lanes = &set->durable->lanes;
-    vidi__quiet quiet;
-    vidi__quiet_begin(&quiet);
-    int code = vidi__alloc_zeroed(&set->memory, &lane, sizeof *lane, VIDI__CACHE_LINE);
-    vidi__quiet_end(&quiet, VIDI_OK);
-    if (code < 0)
+    if (!lane)
         return NULL;
     lane->next = atomic_load_explicit(lanes, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(lanes, &lane->next, lane, memory_order_release, memory_order_relaxed))

@@ -421,7 +421,7 @@ static inline void vidi__filter_add_count(vidi__filter *filter, int64_t more)
         vidi__counter_add(&filter->count, (uint64_t)more);
         return;
     }
-    _Atomic uint64_t *mine = &vidi__gate_mine(filter->gate)->counted.count;
+    _Atomic uint64_t *mine = &vidi__gate_mine(filter->gate)->count;
     vidi__counter_add(mine, (uint64_t)more);
     uint64_t kept = atomic_load_explicit(mine, memory_order_relaxed);
     if (VIDI__LIKELY(kept < VIDI__COUNT_KEPT || kept < vidi__filter_count(filter) >> 20))

@@ -36,14 +36,13 @@ static void gather(vidi_set *set)
     vidi__epoch *now = &set->now;
     vidi__slot *slot;
     for (uint32_t at = 0; (slot = vidi__gate_next(&set->gate, &at)) != NULL;) {
-        vidi__counted *counted = &slot->counted;
-        vidi__counter_add(&now->answered_new, take(&counted->fresh));
-        vidi__counter_add(&now->answered_seen, take(&counted->seen));
-        vidi__counter_add(&now->asked, take(&counted->asked));
+        vidi__counter_add(&now->answered_new, take(&slot->fresh));
+        vidi__counter_add(&now->answered_seen, take(&slot->seen));
+        vidi__counter_add(&now->asked, take(&slot->asked));
         if (now->filter)
-            vidi__counter_add(&now->filter->count, take(&counted->count));
-        vidi__epoch_lose(now, atomic_load_explicit(&counted->lost, memory_order_relaxed));
-        atomic_store_explicit(&counted->lost, 0, memory_order_relaxed);
+            vidi__counter_add(&now->filter->count, take(&slot->count));
+        vidi__epoch_lose(now, atomic_load_explicit(&slot->lost, memory_order_relaxed));
+        atomic_store_explicit(&slot->lost, 0, memory_order_relaxed);
     }
 }
 
@@ -59,10 +58,10 @@ vidi__counts vidi__counts_of(const vidi_set *set, const vidi__epoch *epoch)
         .lost = vidi__epoch_lost(epoch),
     };
     for (uint32_t at = 0; epoch == &set->now && (slot = vidi__gate_next(&set->gate, &at)) != NULL;) {
-        all.fresh += atomic_load_explicit(&slot->counted.fresh, memory_order_relaxed);
-        all.seen += atomic_load_explicit(&slot->counted.seen, memory_order_relaxed);
-        all.asked += atomic_load_explicit(&slot->counted.asked, memory_order_relaxed);
-        all.lost += atomic_load_explicit(&slot->counted.lost, memory_order_relaxed);
+        all.fresh += atomic_load_explicit(&slot->fresh, memory_order_relaxed);
+        all.seen += atomic_load_explicit(&slot->seen, memory_order_relaxed);
+        all.asked += atomic_load_explicit(&slot->asked, memory_order_relaxed);
+        all.lost += atomic_load_explicit(&slot->lost, memory_order_relaxed);
     }
     return all;
 }
@@ -126,11 +125,6 @@ static vidi__slot *join_to_stay(vidi_set *set)
     return &set->gate.own;
 }
 
-static bool is_alone(const vidi_set *set, const vidi__slot *slot)
-{
-    return slot == &set->gate.own;
-}
-
 static void take_turn(vidi_set *set, vidi__slot *slot)
 {
     vidi__mutex_lock(&set->turns);
@@ -146,7 +140,7 @@ static void end_turn(vidi_set *set, vidi__slot *slot)
 vidi__slot *vidi__lock_to_add_slowly(vidi_set *set, vidi__slot *slot)
 {
     slot = slot ? slot : join_to_stay(set);
-    if (!set->in_turn || is_alone(set, slot))
+    if (!set->in_turn || vidi__set_is_alone(set))
         return slot;
     take_turn(set, slot);
     set->lookups = 0;
@@ -163,7 +157,7 @@ vidi__slot *vidi__lock_to_look_slowly(const vidi_set *set, vidi__slot *slot)
 {
     vidi_set *self = (vidi_set *)set;
     slot = slot ? slot : join_to_stay(self);
-    if (!set->in_turn || is_alone(set, slot) || atomic_load_explicit(&set->reading, memory_order_acquire))
+    if (!set->in_turn || vidi__set_is_alone(set) || atomic_load_explicit(&set->reading, memory_order_acquire))
         return slot;
     take_turn(self, slot);
     if (++self->lookups == LOOKUPS_IN_A_ROW)
@@ -180,7 +174,7 @@ void vidi__lock_shared(const vidi_set *set)
         vidi__lock_alone(set);
         return;
     }
-    if (!set->in_turn || is_alone(set, slot) || atomic_load_explicit(&set->reading, memory_order_acquire))
+    if (!set->in_turn || vidi__set_is_alone(set) || atomic_load_explicit(&set->reading, memory_order_acquire))
         return;
     take_turn(self, slot);
     atomic_store_explicit(&self->reading, true, memory_order_release);
@@ -216,9 +210,9 @@ static void ask_if_alone(vidi_set *set, vidi__slot *mine)
     const vidi__slot *slot;
     for (uint32_t at = 0; (slot = vidi__gate_next(&set->gate, &at)) != NULL;)
         if (slot != mine)
-            others += atomic_load_explicit(&slot->counted.fresh, memory_order_relaxed) +
-                      atomic_load_explicit(&slot->counted.seen, memory_order_relaxed) +
-                      atomic_load_explicit(&slot->counted.asked, memory_order_relaxed);
+            others += atomic_load_explicit(&slot->fresh, memory_order_relaxed) +
+                      atomic_load_explicit(&slot->seen, memory_order_relaxed) +
+                      atomic_load_explicit(&slot->asked, memory_order_relaxed);
     bool quiet = others - mine->others <= PATIENCE / OTHERS_SHARE;
     mine->patience = PATIENCE;
     mine->others = others;

@@ -21,7 +21,7 @@ int vidi__lookup_work(vidi_set *set, const vidi__work *work)
         size = vidi__work_group(&set->now, &rest);
         vidi__work group = vidi__work_part(&rest, 0, size);
         int code = lookup_group(set, &group);
-        vidi__counter_add(&slot->counted.asked, code == VIDI_OK ? size : 0);
+        vidi__counter_add(&slot->asked, code == VIDI_OK ? size : 0);
         vidi__unlock_slot(set, slot, size);
         VIDI__TRY(code);
     }
@@ -81,7 +81,7 @@ static int look_one(vidi_set *set, vidi_str url)
     }
     int code = VIDI__LIKELY(short_way) ? filter->kind->has_hash(filter, hash) : look_item(set, url);
     code = vidi__set_intact(set, code);
-    vidi__counter_add(&slot->counted.asked, code >= 0);
+    vidi__counter_add(&slot->asked, code >= 0);
     vidi__unlock_slot(set, slot, 1);
     return code;
 }

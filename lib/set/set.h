@@ -526,7 +526,7 @@ static inline vidi__slot *vidi__lock_to_look(const vidi_set *set)
 static inline void vidi__unlock_slot(const vidi_set *set, vidi__slot *slot, size_t calls)
 {
     vidi_set *self = (vidi_set *)set;
-    if (VIDI__LIKELY(slot == &set->gate.own && !set->gate.exclusive))
+    if (VIDI__LIKELY(vidi__set_is_alone(set) && !set->gate.exclusive))
         vidi__gate_leave(&self->gate, slot);
     else
         vidi__unlock_slowly(self, slot, calls);
@@ -542,15 +542,15 @@ vidi__counts vidi__counts_of(const vidi_set *set, const vidi__epoch *epoch);
 
 static inline void vidi__slot_lose(vidi__slot *slot, double more)
 {
-    double lost = atomic_load_explicit(&slot->counted.lost, memory_order_relaxed) + more;
-    atomic_store_explicit(&slot->counted.lost, lost, memory_order_relaxed);
+    double lost = atomic_load_explicit(&slot->lost, memory_order_relaxed) + more;
+    atomic_store_explicit(&slot->lost, lost, memory_order_relaxed);
 }
 
 /* Counts adds. */
 static inline void vidi__slot_count(vidi__slot *slot, const vidi__tally *tally)
 {
-    vidi__counter_add(&slot->counted.fresh, tally->fresh);
-    vidi__counter_add(&slot->counted.seen, tally->seen);
+    vidi__counter_add(&slot->fresh, tally->fresh);
+    vidi__counter_add(&slot->seen, tally->seen);
     vidi__slot_lose(slot, tally->lost);
 }
 
@@ -559,9 +559,9 @@ static inline void vidi__slot_count_one(vidi__slot *slot, vidi__added added)
 {
     slot->repeats = added.code == VIDI_SEEN;
     if (added.code == VIDI_SEEN) {
-        vidi__counter_add(&slot->counted.seen, 1);
+        vidi__counter_add(&slot->seen, 1);
     } else if (added.code == VIDI_NEW) {
-        vidi__counter_add(&slot->counted.fresh, 1);
+        vidi__counter_add(&slot->fresh, 1);
         vidi__slot_lose(slot, added.lost);
     }
 }

@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 # Crawls a site, and writes the file and the bodies as they were served.
 make_wacz()
 {
-    mkfifo "$work/until" || return 1
+    mkfifo "$work/until" && : >"$work/seeds" || return 1
     "$build/tests/site_server" --pages 300 --hosts 2 --truth "$work/truth" <"$work/until" >"$work/seeds" &
     exec 8>"$work/until"
     while [ "$(wc -l <"$work/seeds")" -lt 2 ]; do

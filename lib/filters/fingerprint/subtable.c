@@ -142,11 +142,11 @@ static void place_overflow(vidi__subtable *table)
 
 int vidi__subtable_alloc(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape)
 {
-    VIDI__TRY(vidi__alloc(slabs->memory, table, sizeof **table, VIDI__CACHE_LINE));
-    **table = *shape;
-    (*table)->used = 0;
+    VIDI__TRY(vidi__alloc_zeroed(slabs->memory, table, sizeof **table, VIDI__CACHE_LINE));
+    memcpy(*table, shape, offsetof(vidi__subtable, lock)); /* others may be taking the shape's lock */
     (*table)->lent = false;
-    (*table)->overflow = (vidi__overflow){0};
+    (*table)->inside_room = shape->inside_room;
+    (*table)->limit = shape->limit;
     int code = vidi__slabs_array(slabs, &(*table)->slabs, slabs_bytes(*table));
     if (code < 0) {
         vidi__subtable_free(*table, slabs);
@@ -184,7 +184,6 @@ uint64_t vidi__subtable_bytes(const vidi__subtable *table)
 int vidi__subtable_copy(vidi__subtable **copy, const vidi__subtable *table, vidi__slabs *slabs)
 {
     VIDI__TRY(vidi__subtable_alloc(copy, slabs, table));
-    (*copy)->lock = (vidi__mutex){0};
     int code = vidi__overflow_copy(&(*copy)->overflow, &table->overflow, slabs);
     if (code < 0) {
         vidi__subtable_free(*copy, slabs);

@@ -97,7 +97,7 @@ static inline uint64_t table_count(const table *of)
     uint64_t count = vidi__filter_count(of->filter);
     const vidi__slot *slot;
     for (uint32_t at = 0; (slot = vidi__gate_next(&of->gate, &at)) != NULL;)
-        count += slot->counted.count;
+        count += slot->count;
     return count;
 }
 
