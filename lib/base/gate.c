@@ -9,6 +9,7 @@
 /* ---- the barrier ---- */
 
 _Atomic bool vidi__gate_exchanges;
+static _Atomic bool all_exchange; /* and no thread has a store on its way that is no exchange */
 
 static bool membarrier(int command)
 {
@@ -23,12 +24,12 @@ static bool membarrier(int command)
 static void pass_barrier(void)
 {
     const struct timespec long_enough = {.tv_nsec = 20000000};
-    if (atomic_load_explicit(&vidi__gate_exchanges, memory_order_relaxed) ||
-        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
+    if (atomic_load_explicit(&all_exchange, memory_order_acquire) || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
         (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)))
         return;
     atomic_store_explicit(&vidi__gate_exchanges, true, memory_order_seq_cst);
     (void)nanosleep(&long_enough, NULL);
+    atomic_store_explicit(&all_exchange, true, memory_order_release);
 }
 
 /* The era in which a thread went in, or 0, after the barrier. An exchange, for kernels without one. */
@@ -58,8 +59,9 @@ static void let_next(vidi__gate *gate)
 /* Once. The kernel may take milliseconds to register if other threads are running: too long for an add. */
 static void prepare(void)
 {
-    if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
-        atomic_store_explicit(&vidi__gate_exchanges, true, memory_order_relaxed);
+    bool refused = !membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    atomic_store_explicit(&vidi__gate_exchanges, refused, memory_order_relaxed);
+    atomic_store_explicit(&all_exchange, refused, memory_order_relaxed);
 }
 
 void vidi__gate_init(vidi__gate *gate)
@@ -106,7 +108,7 @@ vidi__slot *vidi__gate_join(vidi__gate *gate, vidi__memory *memory)
     }
     vidi__slot *slot = state == VIDI__GATE_SHARED || state == me ? make_slot(gate, memory) : NULL;
     if (slot)
-        atomic_store(&slot->inside, atomic_load(&gate->era));
+        atomic_exchange(&slot->inside, atomic_load(&gate->era));
     let_next(gate);
     return slot;
 }
@@ -127,33 +129,48 @@ vidi__slot *vidi__gate_next(const vidi__gate *gate, uint32_t *at)
     return ends ? NULL : (vidi__slot *)&gate->own;
 }
 
-/* The rest of closing it, for the thread that is being served. */
-static void be_alone(vidi__gate *gate)
+/* The steps of closing it, for the thread that is being served. */
+static void shut(vidi__gate *gate)
 {
-    vidi__slot *slot;
     if (atomic_fetch_or_explicit(&gate->state, VIDI__GATE_CLOSED, memory_order_seq_cst) != VIDI__GATE_NOBODY)
         pass_barrier();
-    for (uint32_t at = 0, inside; (slot = vidi__gate_next(gate, &at)) != NULL;)
-        while ((inside = era_inside(slot)) != 0)
-            vidi__wait_while(&slot->inside, inside);
+}
+
+/* Nobody is inside any more. */
+static void be_alone(vidi__gate *gate)
+{
     gate->exclusive = true;
     gate->shared = false;
 }
 
 void vidi__gate_close(vidi__gate *gate)
 {
+    vidi__slot *slot;
     queue_up(gate);
+    shut(gate);
+    for (uint32_t at = 0, inside; (slot = vidi__gate_next(gate, &at)) != NULL;)
+        while ((inside = era_inside(slot)) != 0)
+            vidi__wait_while(&slot->inside, inside);
     be_alone(gate);
 }
 
 bool vidi__gate_try_close(vidi__gate *gate)
 {
-    uint32_t now = atomic_load_explicit(&gate->serving, memory_order_acquire);
+    uint32_t now = atomic_load_explicit(&gate->serving, memory_order_acquire), inside = 0;
+    vidi__slot *slot;
     if (!atomic_compare_exchange_strong_explicit(&gate->next, &now, now + 1, memory_order_acquire,
                                                  memory_order_relaxed))
         return false;
-    be_alone(gate);
-    return true;
+    shut(gate);
+    for (uint32_t at = 0; !inside && (slot = vidi__gate_next(gate, &at)) != NULL;)
+        inside = era_inside(slot);
+    if (!inside) {
+        be_alone(gate);
+        return true;
+    }
+    atomic_fetch_and_explicit(&gate->state, ~(uint32_t)VIDI__GATE_CLOSED, memory_order_release);
+    let_next(gate);
+    return false;
 }
 
 void vidi__gate_give(vidi__gate *gate, uint32_t state)

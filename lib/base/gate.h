@@ -62,7 +62,7 @@ typedef struct vidi__gate {
     _Atomic uint16_t first; /* the thread whose slot is `own`, or NOBODY */
     bool exclusive; /* a thread has closed the gate and is alone; whoever is inside may read this and the next */
     bool shared;    /* other threads may be inside, too */
-    vidi__slot own;
+    _Alignas(VIDI__CACHE_LINE) vidi__slot own;
 } vidi__gate;
 
 /* True where the kernel has no membarrier. */
@@ -82,7 +82,7 @@ vidi__slot *vidi__gate_join(vidi__gate *gate, vidi__memory *memory);
  * or to SHARED.
  */
 void vidi__gate_close(vidi__gate *gate);
-bool vidi__gate_try_close(vidi__gate *gate); /* false if somebody queues up */
+bool vidi__gate_try_close(vidi__gate *gate); /* false if somebody is inside, or queues up */
 void vidi__gate_give(vidi__gate *gate, uint32_t state);
 void vidi__gate_open(vidi__gate *gate);
 
@@ -121,12 +121,14 @@ static inline vidi__slot *vidi__gate_mine(const vidi__gate *gate)
     return gate->exclusive ? (vidi__slot *)&gate->own : vidi__gate_slot(gate);
 }
 
-/* The signal fence is for the compiler: what orders the processor is explained above. */
+/*
+ * The signal fence is for the compiler: what orders the processor is explained above. The store comes first, because
+ * exchanges may become necessary between any two lines here.
+ */
 static inline void vidi__slot_set_inside(vidi__slot *slot, uint32_t era)
 {
-    if (VIDI__LIKELY(!atomic_load_explicit(&vidi__gate_exchanges, memory_order_relaxed)))
-        atomic_store_explicit(&slot->inside, era, memory_order_release);
-    else
+    atomic_store_explicit(&slot->inside, era, memory_order_release);
+    if (VIDI__UNLIKELY(atomic_load_explicit(&vidi__gate_exchanges, memory_order_relaxed)))
         atomic_exchange_explicit(&slot->inside, era, memory_order_acq_rel);
     atomic_signal_fence(memory_order_seq_cst);
 }

@@ -3,6 +3,7 @@
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How often a thread looks again before it sleeps: longer than most calls hold a lock. */
@@ -17,29 +18,35 @@ static void pause_briefly(void)
 #endif
 }
 
+static void futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *longest)
+{
+    (void)syscall(SYS_futex, word, operation, value, longest, NULL, 0);
+}
+
 void vidi__wait_while(_Atomic uint32_t *word, uint32_t value)
 {
     for (unsigned i = 0; atomic_load_explicit(word, memory_order_acquire) == value; i++) {
         if (i < SPINS)
             pause_briefly();
         else
-            (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+            futex(word, FUTEX_WAIT_PRIVATE, value, NULL);
     }
 }
 
 void vidi__wake(_Atomic uint32_t *word, int most)
 {
-    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, most, NULL, NULL, 0);
+    futex(word, FUTEX_WAKE_PRIVATE, (uint32_t)most, NULL);
 }
 
-/* Drepper, Futexes Are Tricky, 2011, "mutex 3" */
+/* Drepper, Futexes Are Tricky, 2011, "mutex 3", but for the limit (mutex.h). */
 void vidi__mutex_wait(vidi__mutex *mutex)
 {
+    const struct timespec longest = {.tv_nsec = 1000000};
     for (unsigned i = 0; i < SPINS; i++) {
         pause_briefly();
         if (!atomic_load_explicit(&mutex->state, memory_order_relaxed) && vidi__mutex_try(mutex))
             return;
     }
     while (atomic_exchange_explicit(&mutex->state, 2, memory_order_acquire))
-        vidi__wait_while(&mutex->state, 2);
+        futex(&mutex->state, FUTEX_WAIT_PRIVATE, 2, &longest);
 }

@@ -67,6 +67,8 @@ int vidi_attach(vidi_set *set, const char *path, const vidi_access *access)
         return vidi__fail(VIDI_ECANNOT, "the set awaits a piece");
     if (set->previous) /* two epochs are written one after the other */
         return vidi__fail(VIDI_ECANNOT, "the set keeps its previous epoch; call vidi_drop_previous first");
+    vidi__lock_alone(set); /* so that the filter knows what all threads have counted */
+    vidi__unlock(set);
     int code = vidi__durable_attach(set, path, &mine);
     if (code < 0 && set->persistence)
         set->persistence->close(set);

@@ -408,7 +408,7 @@ static inline void vidi__counter_add(_Atomic uint64_t *counter, uint64_t more)
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more, memory_order_relaxed);
 }
 
-/* A thread that shares the filter keeps its URLs to itself until they are this many, or a 2^-20 of all. */
+/* A thread that shares the filter keeps its URLs to itself until they are this many, and a 2^-14 of all. */
 #define VIDI__COUNT_KEPT 64
 
 /*
@@ -424,7 +424,7 @@ static inline void vidi__filter_add_count(vidi__filter *filter, int64_t more)
     _Atomic uint64_t *mine = &vidi__gate_mine(filter->gate)->count;
     vidi__counter_add(mine, (uint64_t)more);
     uint64_t kept = atomic_load_explicit(mine, memory_order_relaxed);
-    if (VIDI__LIKELY(kept < VIDI__COUNT_KEPT || kept < vidi__filter_count(filter) >> 20))
+    if (VIDI__LIKELY(kept < VIDI__COUNT_KEPT || kept < vidi__filter_count(filter) >> 14))
         return;
     atomic_fetch_add_explicit(&filter->count, kept, memory_order_relaxed);
     atomic_store_explicit(mine, 0, memory_order_relaxed);

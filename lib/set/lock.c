@@ -3,8 +3,8 @@
  *
  *     one thread      has the gate to itself. It is alone in the set, and goes in and out with plain stores.
  *     another comes   to add or to look up: the gate becomes SHARED. A concurrent kind then gets its locks ready, if it
- *                     has any (vidi__kind.share). For all other work the other thread closes the gate once, and the
- *                     first thread has it to itself again afterwards.
+ *                     has any (vidi__kind.share). For all other work on such a kind the other thread closes the gate
+ *                     once, and the first thread has it to itself again afterwards.
  *     many threads    each asks from time to time whether the others have done anything lately. If they have not, it
  *                     closes the gate and has it to itself.
  *
@@ -30,11 +30,13 @@ static uint64_t take(_Atomic uint64_t *sum)
     return value;
 }
 
-/* Adds what all threads have counted to the epoch; the caller is alone. */
+/* Brings what all threads have added to the log, and what they have counted to the epoch; the caller is alone. */
 static void gather(vidi_set *set)
 {
     vidi__epoch *now = &set->now;
     vidi__slot *slot;
+    if (set->persistence)
+        set->persistence->to_log(set);
     for (uint32_t at = 0; (slot = vidi__gate_next(&set->gate, &at)) != NULL;) {
         vidi__counter_add(&now->answered_new, take(&slot->fresh));
         vidi__counter_add(&now->answered_seen, take(&slot->seen));
@@ -75,8 +77,6 @@ void vidi__lock_alone(const vidi_set *set)
     uint32_t state = atomic_load_explicit(&gate->state, memory_order_relaxed);
     if (state != vidi__thread || !vidi__gate_enter(gate))
         vidi__gate_close(gate);
-    if (set->persistence)
-        set->persistence->to_log(self);
     gather(self);
 }
 
@@ -112,6 +112,14 @@ static vidi__slot *join(vidi_set *set)
     return vidi__gate_join(&set->gate, &set->memory);
 }
 
+/* From now on all threads may come in; the caller is alone. */
+static void let_all_in(vidi_set *set)
+{
+    if (!set->read_only)
+        share(set);
+    vidi__gate_give(&set->gate, VIDI__GATE_SHARED);
+}
+
 /* The same for adds and lookups: this thread comes often, and so it shares the gate from now on. */
 static vidi__slot *join_to_stay(vidi_set *set)
 {
@@ -119,10 +127,28 @@ static vidi__slot *join_to_stay(vidi_set *set)
     if (slot)
         return slot;
     vidi__lock_alone(set);
-    if (!set->read_only)
-        share(set);
-    vidi__gate_give(&set->gate, VIDI__GATE_SHARED);
+    let_all_in(set);
     return &set->gate.own;
+}
+
+/*
+ * The same for all else, which comes seldom, so that a concurrent kind need not get ready for it. NULL: this thread is
+ * alone. What is done in other kinds may take long, and lookups go on meanwhile.
+ */
+static vidi__slot *join_for_once(vidi_set *set)
+{
+    vidi__slot *slot = join(set);
+    if (slot)
+        return slot;
+    vidi__lock_alone(set);
+    if (set->now.filter->can & VIDI_IS_CONCURRENT)
+        return NULL;
+    let_all_in(set);
+    vidi__gate_open(&set->gate);
+    slot = join(set);
+    if (!slot)
+        vidi__lock_alone(set);
+    return slot;
 }
 
 static void take_turn(vidi_set *set, vidi__slot *slot)
@@ -160,20 +186,17 @@ vidi__slot *vidi__lock_to_look_slowly(const vidi_set *set, vidi__slot *slot)
     if (!set->in_turn || vidi__set_is_alone(set) || atomic_load_explicit(&set->reading, memory_order_acquire))
         return slot;
     take_turn(self, slot);
-    if (++self->lookups == LOOKUPS_IN_A_ROW)
+    if (++self->lookups >= LOOKUPS_IN_A_ROW)
         atomic_store_explicit(&self->reading, true, memory_order_release);
     return slot;
 }
 
-/* A thread that does other things comes seldom, so it does not change whose gate it is. */
 void vidi__lock_shared(const vidi_set *set)
 {
     vidi_set *self = (vidi_set *)set;
     vidi__slot *slot = vidi__gate_enter(&self->gate);
-    if (!slot && !(slot = join(self))) {
-        vidi__lock_alone(set);
+    if (!slot && !(slot = join_for_once(self)))
         return;
-    }
     if (!set->in_turn || vidi__set_is_alone(set) || atomic_load_explicit(&set->reading, memory_order_acquire))
         return;
     take_turn(self, slot);

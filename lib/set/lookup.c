@@ -96,7 +96,7 @@ static int lookup_previous(vidi_set *set, vidi_str url, uint64_t *answer)
     uint8_t verdict = VIDI_UNTRIED;
     vidi__work work = {.urls = &url, .count = 1, .verdicts = &verdict};
     int code;
-    vidi__lock_shared(set);
+    vidi__slot *slot = vidi__lock_to_look(set);
     if (set->previous) {
         code = vidi__epoch_lookup(&set->memory, set->previous, &work);
         atomic_fetch_add_explicit(&set->previous->asked, code == VIDI_OK, memory_order_relaxed);
@@ -106,7 +106,7 @@ static int lookup_previous(vidi_set *set, vidi_str url, uint64_t *answer)
     } else {
         code = vidi__fail(VIDI_ECANNOT, "no previous epoch is kept; a rotation drops it unless it is asked to keep it");
     }
-    vidi__unlock(set);
+    vidi__unlock_slot(set, slot, 1);
     *answer = verdict;
     return code;
 }
@@ -132,9 +132,9 @@ static int count_locked(vidi_set *set, vidi_str url, uint64_t *times)
 
 static int count_url(vidi_set *set, vidi_str url, uint64_t *times)
 {
-    vidi__lock_shared(set);
+    vidi__slot *slot = vidi__lock_to_look(set);
     int code = count_locked(set, url, times);
-    vidi__unlock(set);
+    vidi__unlock_slot(set, slot, 1);
     return code;
 }
 

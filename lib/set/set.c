@@ -243,14 +243,15 @@ int vidi_step(vidi_set *set, uint64_t budget_ns, int *more)
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
     VIDI__TRY(vidi__set_writable(set));
-    vidi__lock_shared(set);
-    const vidi__kind *kind = set->now.filter->kind; /* a set never changes its kind */
-    if (!kind->step_is_concurrent && !vidi__set_is_alone(set)) {
-        vidi__unlock(set);
+    vidi__slot *slot = vidi__lock_to_look(set);
+    if (!set->now.filter->kind->step_is_concurrent && !vidi__set_is_alone(set)) {
+        vidi__unlock_slot(set, slot, 1);
         vidi__lock_alone(set);
+        slot = &set->gate.own;
     }
+    const vidi__kind *kind = set->now.filter->kind; /* another one if the set was rotated just now */
     int left = kind->step && !set->frozen ? kind->step(set->now.filter, budget_ns) : 0;
-    vidi__unlock(set);
+    vidi__unlock_slot(set, slot, 1);
     if (more && left > 0)
         *more = 1;
     return left < 0 ? left : VIDI_OK;

@@ -60,9 +60,9 @@ int vidi_odds(const vidi_set *set, double *odds)
     if (!set || !odds)
         return vidi__fail(VIDI_EARGUMENT, "set or odds is NULL");
     VIDI__TRY(vidi__set_here(set));
-    vidi__lock_shared(set);
+    vidi__slot *slot = vidi__lock_to_look(set);
     double p = set->now.filter->kind->fp_now(set->now.filter);
-    vidi__unlock(set);
+    vidi__unlock_slot(set, slot, 1);
     VIDI__TRY(vidi__set_intact(set, VIDI_OK));
     *odds = vidi__filter_lost(p);
     return VIDI_OK;

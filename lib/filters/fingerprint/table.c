@@ -16,12 +16,8 @@
 #define FIRST_HASHES 24.0      /* the smallest size of a sub-table */
 #define RANGE_LEAST (1u << 16) /* a sub-table with no more hashes to tell apart grows instead of splitting */
 #define DEPTH_MAX 18 /* enough for a trillion URLs; a stream that lies about it costs at most 2 MiB per partition */
-/*
- * A divided table has 2^depth sub-tables per partition before any has more than FEW_LINES_MAX lines: more if threads
- * share it, who would wait for each other if there were few.
- */
-#define DEPTH_ALONE 2
-#define DEPTH_SHARED 4
+/* A divided table has 2^FEW_DEPTH sub-tables per partition before any has more than FEW_LINES_MAX lines. */
+#define FEW_DEPTH 2
 #define FEW_LINES_MAX 512
 #define RESERVED_LINES_MAX 16384
 /*
@@ -143,7 +139,7 @@ void vidi__table_init(vidi__table *table, vidi__memory *memory)
 /* ---- sub-tables that were replaced ---- */
 
 /* When so much of the memory waits, it is asked whether any can be freed. */
-#define RETIRED_SHARE 128
+#define RETIRED_SHARE 64
 
 /* Frees those that no thread looks at any more. Returns true if there were any. */
 static bool free_retired(vidi__table *table)
@@ -235,16 +231,11 @@ static vidi__subtable shape_at(const vidi__table *table, unsigned depth, double 
     return shape;
 }
 
-static unsigned fine_depth(const vidi__table *table)
-{
-    return vidi__table_is_shared(table) ? DEPTH_SHARED : DEPTH_ALONE;
-}
-
 static bool too_large(const vidi__table *table, const vidi__subtable *shape)
 {
-    uint64_t most = !vidi__table_is_divided(table)     ? SMALL_LINES_MAX
-                    : shape->depth < fine_depth(table) ? FEW_LINES_MAX
-                                                       : VIDI__SUBTABLE_LINES_MAX;
+    uint64_t most = !vidi__table_is_divided(table) ? SMALL_LINES_MAX
+                    : shape->depth < FEW_DEPTH     ? FEW_LINES_MAX
+                                                   : VIDI__SUBTABLE_LINES_MAX;
     return shape->lines > most && shape->range > RANGE_LEAST && shape->depth < DEPTH_MAX;
 }
 
@@ -267,7 +258,7 @@ static vidi__subtable first_shape(const vidi__table *table, double hashes)
     unsigned depth = 0;
     bool divided = vidi__table_is_divided(table);
     vidi__subtable shape = divided ? shape_of_share(table, depth, hashes) : shape_at(table, depth, hashes);
-    while (too_large(table, &shape) && (!divided || depth < fine_depth(table) || shape.lines > RESERVED_LINES_MAX)) {
+    while (too_large(table, &shape) && (!divided || depth < FEW_DEPTH || shape.lines > RESERVED_LINES_MAX)) {
         hashes /= 2;
         shape = shape_of_share(table, ++depth, hashes);
     }
@@ -577,34 +568,12 @@ int vidi__table_open(vidi__table *table, vidi__partition *partition)
     return code;
 }
 
-static bool is_empty(vidi__directory directory)
-{
-    for (uint64_t entry = 0; entry < entries_of(directory); entry++)
-        if (subtable_at(directory, entry)->used)
-            return false;
-    return true;
-}
-
-/* Divides the sub-tables of a partition that was reserved, and is still empty, as if threads had shared it then. */
-static int divide_reserved(vidi__table *table, vidi__partition *partition)
-{
-    vidi__directory directory = vidi__directory_of(partition);
-    const vidi__subtable *first = subtable_at(directory, 0);
-    if (directory.depth >= DEPTH_SHARED || first->lines <= FEW_LINES_MAX || !is_empty(directory))
-        return VIDI_OK;
-    double share = ldexp((double)vidi__subtable_usual_limit(first), (int)directory.depth - DEPTH_SHARED);
-    vidi__subtable shape = shape_of_share(table, DEPTH_SHARED, share - SPREAD * sqrt(share));
-    free_partition(table, partition);
-    return open_partition(table, partition, &shape);
-}
-
 /* All partitions are opened, so that two threads never open one. */
 int vidi__table_share(vidi__table *table, vidi__gate *gate)
 {
     VIDI__TRY(vidi__table_divide(table));
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
         VIDI__TRY(vidi__table_open(table, &table->partitions[i]));
-        VIDI__TRY(divide_reserved(table, &table->partitions[i]));
     }
     table->gate = gate;
     return VIDI_OK;

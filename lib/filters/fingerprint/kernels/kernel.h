@@ -27,6 +27,7 @@
 #define VIDI__RING 64       /* places that are kept at a time; a multiple of a step */
 #define VIDI__RING_AHEAD 32 /* hashes from locating to working: about as many lines as the memory can deliver at once */
 #define VIDI__RING_LOOK 16  /* hashes from looking ahead to working */
+#define VIDI__RING_LOCK 6   /* from prefetching a lock, which others would take back if it were earlier, to working */
 #define VIDI__RING_STEP 16  /* hashes that are located, then looked at, then worked on together */
 
 /* A batch in progress. */

@@ -255,25 +255,21 @@ TARGET static void has(vidi__fingerprint_run *run)
 /* ---- the ring, for threads that share the table ---- */
 
 /* Locates the step of a sorted batch that begins with entry `from` of its order. */
-INLINE void locate_sorted(const vidi__fingerprint_run *run, vidi__place *ring, const uint16_t *order, size_t from,
-                          purpose purpose)
+INLINE void locate_sorted(const vidi__fingerprint_run *run, vidi__place *ring, const uint16_t *order, size_t from)
 {
     vidi__place *place = &ring[from % VIDI__RING];
     for (size_t until = least(from + VIDI__RING_STEP, run->count); from < until; from++, place++) {
         *place = vidi__fingerprint_locate(run->table, run->hashes[order[from]].hi);
         __builtin_prefetch(place->spot.line); /* not to write: others may be reading it, too */
-        if (purpose == ADD)
-            vidi__prefetch_to_write(&place->table->lock);
     }
 }
 
-/* The lines have arrived: prefetches the next one if a line is full. */
+/* The lines have arrived: prefetches the next one if a line is full, without a branch. */
 INLINE void look_ahead_of_shared(const vidi__fingerprint_run *run, const vidi__place *ring, size_t from)
 {
     const vidi__place *place = &ring[from % VIDI__RING];
     for (size_t until = least(from + VIDI__RING_STEP, run->count); from < until; from++, place++)
-        if (vidi__line_count(vidi__line_head(place->spot.line)) == vidi__line_slots(place->table->width))
-            __builtin_prefetch(place->spot.line + VIDI__LINE_BYTES);
+        look_ahead_of_add(place, false);
 }
 
 /* Lets go of the sub-table whose lock is held; NULL: none is. */
@@ -311,13 +307,14 @@ INLINE int add_in_order(vidi__fingerprint_run *run, const uint16_t *order)
     vidi__subtable *held = NULL;
     int verdict = VIDI_OK;
     for (size_t from = 0; from < VIDI__RING_AHEAD; from += VIDI__RING_STEP)
-        locate_sorted(run, ring, order, from, ADD);
+        locate_sorted(run, ring, order, from);
     for (size_t i = 0; i < run->count && verdict >= 0;) {
-        locate_sorted(run, ring, order, i + VIDI__RING_AHEAD, ADD);
-        if (run->far)
-            look_ahead_of_shared(run, ring, i + VIDI__RING_LOOK);
+        locate_sorted(run, ring, order, i + VIDI__RING_AHEAD);
+        look_ahead_of_shared(run, ring, i + VIDI__RING_LOOK);
         const vidi__place *place = &ring[i % VIDI__RING];
         for (size_t until = least(i + VIDI__RING_STEP, run->count); i < until; i++, place++) {
+            size_t soon = least(i + VIDI__RING_LOCK, run->count - 1);
+            vidi__prefetch_to_write(&ring[soon % VIDI__RING].table->lock);
             verdict = add_under_lock(run, place, run->hashes[order[i]].hi, &held);
             if (VIDI__UNLIKELY(verdict < 0))
                 break;
@@ -337,21 +334,19 @@ TARGET static int add_shared(vidi__fingerprint_run *run)
     return add_in_order(run, order);
 }
 
+/* Looks a batch up; lookups that need no lock need no order. */
 TARGET static void has_shared(vidi__fingerprint_run *run)
 {
     vidi__place ring[VIDI__RING];
-    uint16_t order[VIDI__HASHES_MAX];
-    vidi__fingerprint_order(run, order);
-    for (size_t from = 0; from < VIDI__RING_AHEAD; from += VIDI__RING_STEP)
-        locate_sorted(run, ring, order, from, HAS);
+    locate_first(run, ring, HAS);
     for (size_t i = 0; i < run->count;) {
-        locate_sorted(run, ring, order, i + VIDI__RING_AHEAD, HAS);
+        locate(run, ring, i + VIDI__RING_AHEAD, HAS);
         const vidi__place *place = &ring[i % VIDI__RING];
         for (size_t until = least(i + VIDI__RING_STEP, run->count); i < until; i++, place++) {
             int answer = glance_at(place);
             if (VIDI__UNLIKELY(answer == VIDI_UNTRIED))
-                answer = vidi__table_has_shared(run->table, run->hashes[order[i]].hi);
-            run->verdicts[order[i]] = (uint8_t)answer;
+                answer = vidi__table_has_shared(run->table, run->hashes[i].hi);
+            run->verdicts[i] = (uint8_t)answer;
         }
     }
 }
