@@ -106,7 +106,7 @@ static void go_through(crowd *of, unsigned n, const member *like)
 }
 
 /* *state: whether exchanges take the place of the barrier. */
-static void with_crowd(void **state, unsigned n, const member *like, unsigned rounds)
+static void with_crowd(void **state, bool shared, unsigned n, const member *like, unsigned rounds)
 {
     static crowd of;
     vidi__slot *slot;
@@ -120,6 +120,11 @@ static void with_crowd(void **state, unsigned n, const member *like, unsigned ro
     test_allocator_init(&of.allocator);
     assert_int_equal(vidi__memory_init(&of.memory, &of.allocator.hook, 0), VIDI_OK);
     of.rounds = test_sanitized() ? rounds / 10 : rounds;
+    if (shared) {
+        vidi__gate_close(&of.gate);
+        vidi__gate_give(&of.gate, VIDI__GATE_SHARED);
+        vidi__gate_open(&of.gate);
+    }
     go_through(&of, n, like);
     atomic_store(&vidi__gate_exchanges, before);
     assert_int_equal(atomic_load(&of.wrong), 0);
@@ -136,19 +141,19 @@ static void a_crowd_loses_no_call(void **state)
 {
     static const member alike[MOST] = {
         {.alone = 4, .tries = 4}, {.alone = 4, .tries = 4}, {.alone = 4, .tries = 4}, {.alone = 4, .tries = 4}};
-    with_crowd(state, MOST, alike, 200000);
+    with_crowd(state, false, MOST, alike, 200000);
 }
 
 static void the_only_thread_and_one_that_closes_never_meet(void **state)
 {
     static const member owner_and_guest[] = {{.alone = 0, .tries = 16}, {.alone = 256, .tries = 0}};
-    with_crowd(state, 2, owner_and_guest, 200000);
+    with_crowd(state, false, 2, owner_and_guest, 200000);
 }
 
 static void threads_inside_and_one_that_closes_never_meet(void **state)
 {
-    static const member sharing[] = {{.alone = 0}, {.alone = 0}, {.alone = 128}};
-    with_crowd(state, 3, sharing, 200000);
+    static const member sharing[] = {{.alone = 0}, {.alone = 256}};
+    with_crowd(state, true, 2, sharing, 500000);
 }
 
 int main(int argc, char **argv)

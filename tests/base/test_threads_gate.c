@@ -34,7 +34,7 @@ typedef struct scene {
     player players[PLAYERS];
     unsigned turns;  /* written by whoever is alone */
     bool exchanges;  /* the mode before the test */
-    vidi__gate gate; /* at the end, with a page for `own` alone: see begin_to_enter */
+    vidi__gate gate; /* at the end, with a page for `own` alone: see begin_and_stop */
 } scene;
 _Static_assert(offsetof(scene, gate.own) <= PAGE, "a scene has room in its pages");
 _Static_assert(offsetof(scene, gate.own) + sizeof(vidi__slot) == sizeof(scene), "`own` is alone in its page");
@@ -141,6 +141,8 @@ static void gives(player *who, player *to)
     does(who, close_gate);
     who->other = to;
     does(who, give_to_other);
+    assert_true(who->in->gate.exclusive && !who->in->gate.shared);
+    assert_int_equal(atomic_load(&who->in->gate.state), VIDI__GATE_CLOSED | (to ? to->number : VIDI__GATE_SHARED));
     does(who, open_gate);
 }
 
@@ -288,11 +290,11 @@ static void a_late_store_is_taken_back_while_the_gate_is_closed(void **state)
     end(of);
 }
 
-/* ---- vidi__gate_enter itself, stopped just before its store ---- */
+/* ---- a thread that goes in or out, stopped just before its store ---- */
 
 /*
- * `own` is at the beginning of a page. While that is read-only, the store is a fault, whose handler waits until the test
- * lets the thread go on. Then the store is made.
+ * `own` is at the beginning of a page. While that is read-only, the store is a fault, whose handler waits until the
+ * test lets the thread go on. Then the store is made.
  */
 static sem_t stopped, goes_on;
 
@@ -304,20 +306,20 @@ static void stop(int number)
         continue;
 }
 
-static void begin_to_enter(scene *of, player *who, struct sigaction *before)
+static void begin_and_stop(scene *of, player *who, test_task *task, struct sigaction *before)
 {
     struct sigaction action = {.sa_handler = stop};
     void *own = &of->gate.own;
     assert_int_equal(sem_init(&stopped, 0, 0) | sem_init(&goes_on, 0, 0), 0);
     assert_int_equal(sigaction(SIGSEGV, &action, before), 0);
     assert_int_equal(mprotect(own, PAGE, PROT_READ), 0);
-    begins(who, enter);
+    begins(who, task);
     while (sem_wait(&stopped) != 0)
         continue;
     assert_int_equal(mprotect(own, PAGE, PROT_READ | PROT_WRITE), 0);
 }
 
-static void goes_on_entering(player *who, const struct sigaction *before)
+static void go_on(player *who, const struct sigaction *before)
 {
     sem_post(&goes_on);
     ends(who);
@@ -333,23 +335,38 @@ static void a_thread_that_was_stopped_sees_what_has_changed(void **state)
     player *a = &of->players[0], *b = &of->players[1], *c = &of->players[2];
     assert_true(may_join(a));
     does(a, leave);
-    begin_to_enter(of, a, &before);
-    goes_on_entering(a, &before);
+    begin_and_stop(of, a, enter, &before);
+    go_on(a, &before);
     assert_ptr_equal(a->slot, &of->gate.own); /* nothing has changed, so it is in */
     does(a, leave);
-    begin_to_enter(of, a, &before);
+    begin_and_stop(of, a, enter, &before);
     gives(b, c);
     assert_true(may_join(c));
-    goes_on_entering(a, &before);
+    go_on(a, &before);
     assert_null(a->slot);
     assert_int_equal(n_inside(of), 1);
     does(c, leave);
     gives(c, a);
-    begin_to_enter(of, a, &before);
+    begin_and_stop(of, a, enter, &before);
     does(b, close_gate);
-    goes_on_entering(a, &before);
+    go_on(a, &before);
     assert_null(a->slot);
     assert_int_equal(n_inside(of), 0);
+    does(b, open_gate);
+    end(of);
+}
+
+static void a_thread_that_was_stopped_as_it_leaves_wakes_the_one_that_closes(void **state)
+{
+    struct sigaction before;
+    scene *of = begin(state);
+    player *a = &of->players[0], *b = &of->players[1];
+    assert_true(may_join(a));
+    begin_and_stop(of, a, leave, &before);
+    begins(b, close_gate);
+    assert_true(sleeps(b));
+    go_on(a, &before);
+    ends(b);
     does(b, open_gate);
     end(of);
 }
@@ -683,6 +700,8 @@ int main(int argc, char **argv)
         {"a late store is taken back while the gate is closed", a_late_store_is_taken_back_while_the_gate_is_closed,
          false},
         {"a thread that was stopped sees what has changed", a_thread_that_was_stopped_sees_what_has_changed, true},
+        {"a thread that was stopped as it leaves wakes the one that closes",
+         a_thread_that_was_stopped_as_it_leaves_wakes_the_one_that_closes, true},
         {"the first thread has the gate to itself", the_first_thread_has_the_gate_to_itself, false},
         {"several threads are inside a shared gate", several_threads_are_inside_a_shared_gate, false},
         {"a gate is given to one thread and to all", a_gate_is_given_to_one_thread_and_to_all, false},

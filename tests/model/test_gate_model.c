@@ -1,20 +1,26 @@
 /*
- * The protocol of a set's gate, checked in all states that up to four threads can come to. The real code is elsewhere;
- * `step` below is the protocol once more, a step for each access to memory, short enough to be compared by eye.
+ * The protocol of a gate (base/gate.h), checked in all states that up to four threads can come to. The real code is
+ * elsewhere; `step` below is the protocol once more, a step for each access to memory, short enough to be compared by
+ * eye. What the threads do in the gate is what set/lock.c does: an add joins and shares the gate, other work closes it
+ * if it must, and a thread that has been the only one for a while asks for it.
  *
- * Each thread announces itself in a slot of its own with a plain store and looks whether the gate is closed. Whoever
- * needs the set alone closes the gate, has every thread pass a barrier (membarrier), and waits until all slots are
- * empty. As long as one thread alone uses the set, it is its solo owner and takes no other lock; the first other thread
- * ends that, behind a closed gate.
+ * One word says whose gate it is, and whether it is closed. Each thread announces itself in a slot of its own with a
+ * plain store, and looks at that word before and after. A thread that must be alone queues up, closes the gate, has
+ * every thread pass a barrier (membarrier), and sleeps at each slot until it is empty. The first thread's slot is
+ * `own`.
  *
- * A store may stay in its thread's buffer as long as the processor likes. Then it is seen by its own thread only. Buffers
- * are emptied in order (as on x86), or, in a second run, in any order of different variables (as on arm64), but for
- * stores with release order, which come after all before them. What a thread reads after its store may therefore be
- * older than the store; reads are made in order (with acquire order on arm64). A membarrier empties all buffers; so does
- * a read-modify-write or a call of futex with the caller's own.
+ * A store may stay in its thread's buffer as long as the processor likes. Then it is seen by its own thread only.
+ * Buffers are emptied in order (as on x86), or, in a second run, in any order of different variables (as on arm64), but
+ * for stores with release order, which come after all before them. What a thread reads after its store may therefore be
+ * older than the store; reads are made in order (with acquire order on arm64). A membarrier empties all buffers; so
+ * does a read-modify-write or a call of futex with the caller's own, except a relaxed one in the second run. In a third
+ * run there is no membarrier, and slots are written by read-modify-writes.
  *
- * In every state: who is alone in the set is alone, a solo owner is never in it beside another thread, and if nobody
- * can go on, all have ended: so no wake-up is lost. The planted faults show that the search would notice.
+ * In every state: a thread that is alone in the gate is alone, and the only thread is never inside beside another one.
+ * If nobody can go on, all have ended and left the gate open: so no wake-up is lost. The planted faults show that the
+ * search would notice.
+ *
+ * Not modelled: eras, and the list of slots, which whoever closes the gate sees because it is served later.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,79 +31,106 @@
 #include "support/random.h"
 #include "support/runner.h"
 
-enum { THREADS = 4, NOBODY = THREADS, BUFFER = 3, ACTIONS = 4 };
+enum { THREADS = 4, BUFFER = 4 };
 
-/* Variables: the slots come first, slot t is that of thread t. */
-enum { CLOSED = THREADS, SOLO, VARIABLES };
+/* Variables: slot t is that of thread t, unless it is the first thread, whose slot is OWN. */
+enum { OWN = THREADS, STATE, SHARES, VARIABLES };
+
+/* Values of STATE: a thread, NOBODY or SHARED, and a bit. */
+enum { NOBODY = THREADS, SHARED, OWNER = 7, CLOSED = 8 };
 
 typedef enum place {
     NEXT, /* between two actions */
-    /* Using the set, together with others. */
+    /* vidi__gate_enter */
+    LOOK,
     ANNOUNCE,
-    LOOK_CLOSED,
-    LOOK_SOLO,
+    LOOK_AGAIN,
+    /* Inside. */
+    READ_SHARES,
     INSIDE,
-    INSIDE_SOLO,
+    INSIDE_ALONE, /* as the only thread */
+    /* vidi__gate_leave */
     LEAVE,
     LEAVE_LOOK,
     LEAVE_WAKE,
-    /* The gate was closed. */
-    BACK_OUT,
-    BACK_WAKE,
-    BACK_WAIT,
-    ASLEEP_OUTSIDE,
-    /* The set has another thread as its solo owner. */
-    BACK_SOLO,
-    BACK_SOLO_LOOK,
-    BACK_SOLO_WAKE,
-    /* Using the set alone. */
-    LOCK,
+    /* The queue. */
+    DRAW,
+    LOOK_SERVING,
+    SLEEP_QUEUE,
+    ASLEEP_QUEUE,
+    LET_NEXT,
+    LET_NEXT_LOOK,
+    LET_NEXT_WAKE,
+    /* vidi__gate_join, when it is served */
+    JOIN,
+    JOIN_OWNED,
+    JOIN_ANNOUNCE,
+    /* vidi__lock_alone, vidi__gate_try_close, vidi__gate_close */
+    LOCK_ALONE,
+    TRY,
+    TRY_DRAW,
     CLOSE,
     BARRIER,
-    COUNT_WAKES,
     LOOK_SLOT,
-    ASLEEP_CLOSER,
+    SLEEP_SLOT,
+    ASLEEP_SLOT,
+    EXCLUSIVE,
     ALONE,
-    END_SOLO,
+    /* vidi__gate_give, vidi__gate_open */
+    GIVE,
     OPEN,
-    OPEN_WAKE,
-    UNLOCK,
     ENDED
 } place;
 
 typedef enum fault {
     NO_FAULT,
     NO_BARRIER,
-    OPENED_TOO_EARLY,     /* before the work is done */
-    SLOTS_BEFORE_CLOSING, /* looks at the slots, and closes the gate then */
-    LOOKED_TOO_EARLY,     /* a thread looks at the gate before it announces itself */
-    LEFT_TOO_EARLY,       /* a slot is emptied while its thread is inside */
-    NO_LOCK,              /* two close the gate at once */
-    ONE_SLOT_MISSED,
-    LEAVES_SILENTLY,    /* without waking the closer */
-    BACKS_OUT_SILENTLY, /* the same, after finding the gate closed */
+    BARRIER_IF_SHARED, /* but none if the gate is one thread's */
+    OPENED_TOO_EARLY,  /* before the work is done */
+    SLOTS_BEFORE_CLOSING,
+    LOOKED_ONCE,    /* before it announced itself, but not after that */
+    LEFT_TOO_EARLY, /* a slot is emptied while its thread is inside */
+    NO_QUEUE,       /* two are served at once */
+    OWN_MISSED,
+    OWN_PASSED_ON,      /* `own` is the slot of whoever has the gate to itself */
+    LEAVES_SILENTLY,    /* without waking the thread that closes */
+    BACKS_OUT_SILENTLY, /* the same, when it was not let in */
+    LEAVES_UNAWARE,     /* looks whether the gate is closed before its store, not after it */
     OPENS_SILENTLY,
-    SOLO_IGNORED,         /* goes in beside a solo owner */
-    SOLO_ENDED_TOO_EARLY, /* before the owner has left */
-    SOLO_ENDED_TOO_LATE,  /* after the gate was opened */
+    OPENS_FOR_ONE,   /* wakes one thread, which may be another than the one that is served */
+    SLEEPS_UNASKED,  /* without comparing the word once more */
+    JOINED_UNSERVED, /* without queueing up */
+    JOINED_TOO_LATE, /* announces itself after it has let the next one */
+    JOINED_AN_OWNER, /* goes in beside the only thread */
+    TRY_PUSHED_IN,   /* vidi__gate_try_close, although somebody is being served */
+    GIVEN_TOO_LATE,  /* after the gate was opened */
+    SHARED_TOO_LATE, /* `shared` is stored after the state */
     FAULTS
 } fault;
 
 static const char *const fault_names[FAULTS] = {
     [NO_FAULT] = "none",
     [NO_BARRIER] = "no barrier",
+    [BARRIER_IF_SHARED] = "a barrier only if the gate is shared",
     [OPENED_TOO_EARLY] = "opened too early",
     [SLOTS_BEFORE_CLOSING] = "slots before closing",
-    [LOOKED_TOO_EARLY] = "looked too early",
+    [LOOKED_ONCE] = "looked once",
     [LEFT_TOO_EARLY] = "left too early",
-    [NO_LOCK] = "no lock",
-    [ONE_SLOT_MISSED] = "one slot missed",
+    [NO_QUEUE] = "no queue",
+    [OWN_MISSED] = "own missed",
+    [OWN_PASSED_ON] = "own passed on",
     [LEAVES_SILENTLY] = "leaves silently",
     [BACKS_OUT_SILENTLY] = "backs out silently",
+    [LEAVES_UNAWARE] = "leaves unaware",
     [OPENS_SILENTLY] = "opens silently",
-    [SOLO_IGNORED] = "solo ignored",
-    [SOLO_ENDED_TOO_EARLY] = "solo ended too early",
-    [SOLO_ENDED_TOO_LATE] = "solo ended too late",
+    [OPENS_FOR_ONE] = "opens for one",
+    [SLEEPS_UNASKED] = "sleeps unasked",
+    [JOINED_UNSERVED] = "joined unserved",
+    [JOINED_TOO_LATE] = "joined too late",
+    [JOINED_AN_OWNER] = "joined an owner",
+    [TRY_PUSHED_IN] = "try_close pushed in",
+    [GIVEN_TOO_LATE] = "given too late",
+    [SHARED_TOO_LATE] = "shared too late",
 };
 
 /* ---- a state ---- */
@@ -108,28 +141,43 @@ typedef struct store {
 
 /* Bytes only, so that states can be compared as memory. */
 typedef struct thread {
-    uint8_t at;         /* place */
-    uint8_t done;       /* actions */
-    uint8_t slot;       /* the closer looks at this one */
-    uint8_t wakes;      /* as the closer has read them */
-    uint8_t ends_solo;  /* closes the gate for that alone, and then goes on with its action */
-    uint8_t saw_closed; /* only for LOOKED_TOO_EARLY */
+    uint8_t at;     /* place */
+    uint8_t done;   /* actions */
+    uint8_t ticket; /* its number in the queue */
+    uint8_t saw;    /* of STATE, or of the number that is served */
+    uint8_t slot;   /* its own, or the one that it looks at as it closes the gate */
+    uint8_t then;   /* place: when it is served; then, when it has let the next one */
+    uint8_t denied; /* it was not let in, and takes its announcement back */
+    uint8_t alone;  /* it goes in because the gate is its own */
+    uint8_t closed; /* only for planted faults */
     uint8_t n_stores;
     store stores[BUFFER]; /* the oldest first */
 } thread;
 
 typedef struct state {
     uint8_t memory[VARIABLES];
-    uint8_t wakes; /* how often the closer was woken: the word of its futex */
-    uint8_t lock;  /* the thread that holds the closers' lock */
+    uint8_t next, serving; /* read-modify-writes alone change these */
+    uint8_t first;         /* whose slot is OWN; nobody else asks */
     thread threads[THREADS];
 } state;
 
-/* What is explored: what each thread does ('u': uses the set, 'a': uses it alone), and the solo owner at the beginning. */
+typedef enum order {
+    IN_ORDER,
+    ANY_ORDER, /* of stores to different variables */
+    EXCHANGES, /* in order; there is no membarrier */
+    ORDERS
+} order;
+
+/*
+ * What is explored: what each thread does, and whose gate it is at the beginning. 'u': adds (goes in, and from the
+ * first time on shares the gate); 's': goes in for other work; 'a': works alone; 'o': asks for the gate; 'g': gives the
+ * gate to the next thread.
+ */
 typedef struct world {
     const char *actions[THREADS];
-    uint8_t solo;
-    bool any_order; /* of stores to different variables */
+    uint8_t begins;
+    uint8_t nameless; /* bits of threads that get no slot: they have no number, or there is no memory */
+    order order;
     fault planted;
 } world;
 
@@ -168,7 +216,7 @@ static void put(state *of, unsigned t, unsigned variable, unsigned value, bool r
 
 static bool may_be_emptied(const world *in, const thread *self, size_t i)
 {
-    if (i > 0 && (!in->any_order || self->stores[i].release))
+    if (i > 0 && (in->order != ANY_ORDER || self->stores[i].release))
         return false;
     for (size_t k = 0; k < i; k++)
         if (self->stores[k].variable == self->stores[i].variable)
@@ -178,69 +226,155 @@ static bool may_be_emptied(const world *in, const thread *self, size_t i)
 
 /* ---- the protocol ---- */
 
-static void wake_closer(state *of, unsigned t)
+/* What a relaxed read-modify-write, or a store with seq_cst order, does to the stores before it. */
+static void empty_on_x86(const world *in, state *of, unsigned t)
 {
-    empty_buffer(of, t);
-    of->wakes++;
+    if (in->order != ANY_ORDER)
+        empty_buffer(of, t);
 }
 
-static void wake_all_outside(state *of, unsigned t)
+static char action_of(const world *in, const state *of, unsigned t)
 {
-    empty_buffer(of, t);
-    for (unsigned i = 0; i < THREADS; i++)
-        if (of->threads[i].at == ASLEEP_OUTSIDE)
-            of->threads[i].at = BACK_WAIT;
+    return in->actions[t][of->threads[t].done];
 }
 
-static place first_of(const world *in, const state *of, unsigned t)
-{
-    const thread *self = &of->threads[t];
-    char action = in->actions[t] ? in->actions[t][self->done] : 0;
-    return action == 'u' ? in->planted == LOOKED_TOO_EARLY ? LOOK_CLOSED : ANNOUNCE : action == 'a' ? LOCK : ENDED;
-}
-
-/* Goes in, works, and comes out. */
-static bool use(const world *in, state *of, unsigned t)
+static void begin_action(const world *in, state *of, unsigned t)
 {
     thread *self = &of->threads[t];
-    bool early = in->planted == LOOKED_TOO_EARLY;
-    uint8_t solo;
+    switch (action_of(in, of, t)) {
+    case 'u':
+    case 's':
+        self->at = LOOK;
+        break;
+    case 'a':
+        self->at = LOCK_ALONE;
+        break;
+    case 'g':
+        self->at = DRAW;
+        self->then = CLOSE;
+        break;
+    case 'o':
+        self->at = TRY;
+        break;
+    default:
+        self->at = ENDED;
+    }
+}
+
+static void end_action(thread *self)
+{
+    self->done++;
+    self->at = NEXT;
+    self->ticket = self->saw = self->slot = self->then = self->denied = self->alone = self->closed = 0;
+}
+
+/* Into the queue, for the slow way in or to close the gate. */
+static void was_not_let_in(const world *in, thread *self)
+{
+    bool joins = !self->alone;
+    self->at = joins && in->planted == JOINED_UNSERVED ? JOIN : DRAW;
+    self->then = joins ? JOIN : CLOSE;
+    self->denied = self->alone = self->slot = self->saw = self->closed = 0;
+}
+
+static uint8_t slot_of(const world *in, const state *of, unsigned t, unsigned owner)
+{
+    return in->planted == OWN_PASSED_ON ? (owner == t ? OWN : (uint8_t)t) : of->first == t ? OWN : (uint8_t)t;
+}
+
+static bool has_slot(const world *in, unsigned t)
+{
+    return !(in->nameless >> t & 1);
+}
+
+static bool enter(const world *in, state *of, unsigned t)
+{
+    thread *self = &of->threads[t];
     switch ((place)self->at) {
+    case LOOK:
+        self->saw = load(of, t, STATE);
+        if ((self->saw != t && self->saw != SHARED) || !has_slot(in, t)) {
+            was_not_let_in(in, self);
+            break;
+        }
+        self->slot = slot_of(in, of, t, self->saw);
+        self->at = ANNOUNCE;
+        break;
     case ANNOUNCE:
-        put(of, t, t, 1, false);
-        self->at = early ? LOOK_SOLO : LOOK_CLOSED;
-        if (early && self->saw_closed)
-            self->at = BACK_OUT;
+        put(of, t, self->slot, 1, true);
+        if (in->order == EXCHANGES)
+            empty_buffer(of, t);
+        self->at = in->planted == LOOKED_ONCE ? READ_SHARES : LOOK_AGAIN;
         break;
-    case LOOK_CLOSED:
-        self->saw_closed = load(of, t, CLOSED);
-        self->at = early ? ANNOUNCE : self->saw_closed ? BACK_OUT : LOOK_SOLO;
+    case LOOK_AGAIN:
+        self->denied = load(of, t, STATE) != self->saw;
+        self->at = !self->denied ? READ_SHARES : in->planted == LEAVES_UNAWARE ? LEAVE_LOOK : LEAVE;
+        self->saw = 0;
         break;
-    case LOOK_SOLO:
-        solo = load(of, t, SOLO);
-        self->at = solo == NOBODY || (solo != t && in->planted == SOLO_IGNORED) ? INSIDE
-                   : solo == t                                                  ? INSIDE_SOLO
-                                                                                : BACK_SOLO;
-        if (in->planted == LEFT_TOO_EARLY && self->at != BACK_SOLO)
-            put(of, t, t, 0, true);
+    default:
+        return false;
+    }
+    return true;
+}
+
+static bool be_inside(const world *in, state *of, unsigned t)
+{
+    thread *self = &of->threads[t];
+    switch ((place)self->at) {
+    case READ_SHARES:
+        self->at = load(of, t, SHARES) ? INSIDE : INSIDE_ALONE;
+        if (in->planted == LEFT_TOO_EARLY)
+            put(of, t, self->slot, 0, true);
         break;
     case INSIDE:
-    case INSIDE_SOLO:
-        self->at = LEAVE;
+    case INSIDE_ALONE:
+        self->at = in->planted == LEAVES_UNAWARE ? LEAVE_LOOK : LEAVE;
         break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+static void wake_at_slot(state *of, unsigned slot)
+{
+    for (unsigned i = 0; i < THREADS; i++)
+        if (of->threads[i].at == ASLEEP_SLOT && of->threads[i].slot == slot)
+            of->threads[i].at = LOOK_SLOT;
+}
+
+static void has_left(const world *in, thread *self)
+{
+    if (self->denied)
+        was_not_let_in(in, self);
+    else
+        end_action(self);
+}
+
+static bool leave(const world *in, state *of, unsigned t)
+{
+    thread *self = &of->threads[t];
+    bool unaware = in->planted == LEAVES_UNAWARE;
+    bool silent = in->planted == (self->denied ? BACKS_OUT_SILENTLY : LEAVES_SILENTLY);
+    switch ((place)self->at) {
     case LEAVE:
-        put(of, t, t, 0, true);
-        self->at = LEAVE_LOOK;
+        put(of, t, self->slot, 0, true);
+        if (in->order == EXCHANGES)
+            empty_buffer(of, t);
+        self->at = unaware ? LEAVE_WAKE : LEAVE_LOOK;
+        if (unaware && !self->closed)
+            has_left(in, self);
         break;
     case LEAVE_LOOK:
-        self->at = load(of, t, CLOSED) && in->planted != LEAVES_SILENTLY ? LEAVE_WAKE : NEXT;
-        if (self->at == NEXT)
-            self->done++;
+        self->closed = load(of, t, STATE) & CLOSED && !silent;
+        self->at = unaware ? LEAVE : LEAVE_WAKE;
+        if (!unaware && !self->closed)
+            has_left(in, self);
         break;
     case LEAVE_WAKE:
-        wake_closer(of, t);
-        self->at = NEXT;
-        self->done++;
+        empty_buffer(of, t);
+        wake_at_slot(of, self->slot);
+        has_left(in, self);
         break;
     default:
         return false;
@@ -248,112 +382,232 @@ static bool use(const world *in, state *of, unsigned t)
     return true;
 }
 
-/* Was not let in. */
-static bool back_out(const world *in, state *of, unsigned t)
+static bool queue_up(const world *in, state *of, unsigned t)
 {
     thread *self = &of->threads[t];
     switch ((place)self->at) {
-    case BACK_OUT:
-        put(of, t, t, 0, true);
-        self->at = in->planted == BACKS_OUT_SILENTLY ? BACK_WAIT : BACK_WAKE;
+    case DRAW:
+        empty_on_x86(in, of, t);
+        self->ticket = of->next++;
+        self->at = LOOK_SERVING;
         break;
-    case BACK_WAKE:
-        wake_closer(of, t);
-        self->at = BACK_WAIT;
-        break;
-    case BACK_WAIT: /* futex looks at the gate and falls asleep in one step */
-        empty_buffer(of, t);
-        self->at = of->memory[CLOSED] ? ASLEEP_OUTSIDE : NEXT;
-        break;
-    case BACK_SOLO:
-        put(of, t, t, 0, true);
-        self->at = BACK_SOLO_LOOK;
-        break;
-    case BACK_SOLO_LOOK: /* somebody else may be closing the gate */
-        self->at = load(of, t, CLOSED) ? BACK_SOLO_WAKE : LOCK;
-        self->ends_solo = true;
-        break;
-    case BACK_SOLO_WAKE:
-        wake_closer(of, t);
-        self->at = LOCK;
-        break;
-    default:
-        return false;
-    }
-    return true;
-}
-
-/* Closes the gate, works alone, and opens it again. */
-static bool use_alone(const world *in, state *of, unsigned t)
-{
-    thread *self = &of->threads[t];
-    bool slots_first = in->planted == SLOTS_BEFORE_CLOSING, late = in->planted == SOLO_ENDED_TOO_LATE;
-    switch ((place)self->at) {
-    case LOCK:
-        if (of->lock != NOBODY && in->planted != NO_LOCK)
-            return false;
-        empty_buffer(of, t);
-        of->lock = (uint8_t)t;
-        self->at = slots_first ? COUNT_WAKES : CLOSE;
-        break;
-    case CLOSE:
-        put(of, t, CLOSED, 1, false);
-        self->at = in->planted == NO_BARRIER ? COUNT_WAKES : slots_first ? ALONE : BARRIER;
-        if (in->planted == SOLO_ENDED_TOO_EARLY && self->ends_solo)
-            put(of, t, SOLO, NOBODY, true);
-        if (slots_first)
-            empty_buffer(of, t);
-        break;
-    case BARRIER:
-        for (unsigned i = 0; i < THREADS; i++)
-            empty_buffer(of, i);
-        self->at = COUNT_WAKES;
-        break;
-    case COUNT_WAKES:
-        self->wakes = of->wakes;
-        self->at = LOOK_SLOT;
-        break;
-    case LOOK_SLOT:
-        if (self->slot != t && load(of, t, self->slot) && (in->planted != ONE_SLOT_MISSED || self->slot)) {
-            self->at = ASLEEP_CLOSER;
-        } else if (++self->slot == THREADS) {
-            self->slot = 0;
-            self->at = slots_first ? CLOSE : ALONE;
-            if (in->planted == OPENED_TOO_EARLY)
-                put(of, t, CLOSED, 0, true);
+    case LOOK_SERVING:
+        self->saw = of->serving;
+        self->at = SLEEP_QUEUE;
+        if (self->saw == self->ticket || in->planted == NO_QUEUE) {
+            self->at = self->then;
+            self->ticket = self->saw = self->then = 0;
         }
         break;
-    case ASLEEP_CLOSER: /* futex returns if it was woken since COUNT_WAKES */
-        if (of->wakes == self->wakes)
-            return false;
+    case SLEEP_QUEUE: /* futex compares and falls asleep in one step */
         empty_buffer(of, t);
-        self->at = COUNT_WAKES;
+        self->at = of->serving == self->saw || in->planted == SLEEPS_UNASKED ? ASLEEP_QUEUE : LOOK_SERVING;
+        self->saw = 0;
         break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+static void wake_queue(const world *in, state *of)
+{
+    for (unsigned i = 0, woken = 0; i < THREADS && !(woken && in->planted == OPENS_FOR_ONE); i++)
+        if (of->threads[i].at == ASLEEP_QUEUE) {
+            of->threads[i].at = LOOK_SERVING;
+            woken++;
+        }
+}
+
+static void has_let_next(thread *self)
+{
+    self->at = self->then;
+    self->saw = self->then = 0;
+    if (self->at == NEXT)
+        end_action(self);
+}
+
+static bool let_next(const world *in, state *of, unsigned t)
+{
+    thread *self = &of->threads[t];
+    switch ((place)self->at) {
+    case LET_NEXT:
+        empty_buffer(of, t);
+        self->saw = ++of->serving;
+        self->at = LET_NEXT_LOOK;
+        break;
+    case LET_NEXT_LOOK:
+        self->at = LET_NEXT_WAKE;
+        if (of->next == self->saw || in->planted == OPENS_SILENTLY)
+            has_let_next(self);
+        break;
+    case LET_NEXT_WAKE:
+        empty_buffer(of, t);
+        wake_queue(in, of);
+        has_let_next(self);
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+/* The gate is this thread's, or shared: it gets in. Otherwise it must close the gate. */
+static void join_as(const world *in, state *of, unsigned t, unsigned owner)
+{
+    thread *self = &of->threads[t];
+    bool gets_in = has_slot(in, t) && (owner == t || owner == SHARED || in->planted == JOINED_AN_OWNER);
+    bool late = in->planted == JOINED_TOO_LATE;
+    self->slot = gets_in ? slot_of(in, of, t, owner) : 0;
+    self->at = gets_in && !late ? JOIN_ANNOUNCE : LET_NEXT;
+    self->then = !gets_in ? LOCK_ALONE : late ? JOIN_ANNOUNCE : READ_SHARES;
+    if (in->planted == JOINED_UNSERVED && !gets_in)
+        self->at = LOCK_ALONE;
+}
+
+static bool join(const world *in, state *of, unsigned t)
+{
+    thread *self = &of->threads[t];
+    switch ((place)self->at) {
+    case JOIN:
+        self->saw = load(of, t, STATE);
+        if (self->saw == NOBODY && has_slot(in, t))
+            self->at = JOIN_OWNED;
+        else
+            join_as(in, of, t, self->saw);
+        self->saw = 0;
+        break;
+    case JOIN_OWNED:
+        of->first = (uint8_t)t;
+        put(of, t, STATE, t, false);
+        join_as(in, of, t, t);
+        break;
+    case JOIN_ANNOUNCE:
+        put(of, t, self->slot, 1, true);
+        empty_on_x86(in, of, t);
+        self->at = in->planted == JOINED_TOO_LATE || in->planted == JOINED_UNSERVED ? READ_SHARES : LET_NEXT;
+        self->then = self->at == LET_NEXT ? READ_SHARES : 0;
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+static bool ask_to_be_alone(const world *in, state *of, unsigned t)
+{
+    thread *self = &of->threads[t];
+    switch ((place)self->at) {
+    case LOCK_ALONE:
+        self->alone = load(of, t, STATE) == t;
+        self->at = self->alone ? LOOK : DRAW;
+        self->then = self->alone ? 0 : CLOSE;
+        break;
+    case TRY:
+        self->saw = of->serving;
+        self->at = TRY_DRAW;
+        break;
+    case TRY_DRAW:
+        empty_on_x86(in, of, t);
+        if (of->next == self->saw || in->planted == TRY_PUSHED_IN) {
+            of->next++;
+            self->at = CLOSE;
+            self->saw = 0;
+        } else {
+            end_action(self);
+        }
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+static bool close_gate(const world *in, state *of, unsigned t)
+{
+    thread *self = &of->threads[t];
+    bool slots_first = in->planted == SLOTS_BEFORE_CLOSING, needs_none;
+    switch ((place)self->at) {
+    case CLOSE:
+        empty_buffer(of, t);
+        if (slots_first && !self->closed) {
+            self->closed = true;
+            self->at = LOOK_SLOT;
+            break;
+        }
+        needs_none = of->memory[STATE] == NOBODY || in->planted == NO_BARRIER ||
+                     (in->planted == BARRIER_IF_SHARED && of->memory[STATE] != SHARED);
+        of->memory[STATE] |= CLOSED;
+        self->at = slots_first ? EXCLUSIVE : needs_none ? LOOK_SLOT : BARRIER;
+        break;
+    case BARRIER:
+        for (unsigned i = 0; i < THREADS && in->order != EXCHANGES; i++)
+            empty_buffer(of, i);
+        self->at = LOOK_SLOT;
+        break;
+    case EXCLUSIVE:
+        self->slot = self->closed = 0;
+        put(of, t, SHARES, 0, false);
+        if (in->planted == OPENED_TOO_EARLY)
+            put(of, t, STATE, of->memory[STATE] & OWNER, true);
+        self->at = ALONE;
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+static bool wait_for_slots(const world *in, state *of, unsigned t)
+{
+    thread *self = &of->threads[t];
+    switch ((place)self->at) {
+    case LOOK_SLOT:
+        if (of->memory[self->slot] && (self->slot != OWN || in->planted != OWN_MISSED))
+            self->at = SLEEP_SLOT;
+        else if (self->slot++ == OWN)
+            self->at = in->planted == SLOTS_BEFORE_CLOSING ? CLOSE : EXCLUSIVE;
+        break;
+    case SLEEP_SLOT: /* futex compares and falls asleep in one step */
+        self->at = of->memory[self->slot] || in->planted == SLEEPS_UNASKED ? ASLEEP_SLOT : LOOK_SLOT;
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+/* To whom the thread gives the gate while it is alone; NOBODY: it does not. */
+static uint8_t gift(const world *in, const state *of, unsigned t)
+{
+    char action = action_of(in, of, t);
+    return action == 'u' ? SHARED : action == 'o' ? (uint8_t)t : action == 'g' ? (uint8_t)((t + 1) % THREADS) : NOBODY;
+}
+
+static bool open_gate(const world *in, state *of, unsigned t)
+{
+    thread *self = &of->threads[t];
+    bool late = in->planted == GIVEN_TOO_LATE, shared_late = in->planted == SHARED_TOO_LATE;
+    uint8_t to = gift(in, of, t), owner;
+    switch ((place)self->at) {
     case ALONE:
-        self->wakes = 0;
-        self->at = self->ends_solo && !late ? END_SOLO : OPEN;
+        self->at = to != NOBODY && !late ? GIVE : OPEN;
         break;
-    case END_SOLO:
-        put(of, t, SOLO, NOBODY, true);
-        self->at = late ? UNLOCK : OPEN;
+    case GIVE:
+        put(of, t, STATE, late ? to : to | CLOSED, false);
+        self->at = OPEN;
+        if (late)
+            end_action(self);
         break;
     case OPEN:
-        put(of, t, CLOSED, 0, true);
-        self->at = OPEN_WAKE;
-        break;
-    case OPEN_WAKE:
-        empty_buffer(of, t);
-        if (in->planted != OPENS_SILENTLY)
-            wake_all_outside(of, t);
-        self->at = self->ends_solo && late ? END_SOLO : UNLOCK;
-        break;
-    case UNLOCK:
-        empty_buffer(of, t);
-        of->lock = NOBODY;
-        if (!self->ends_solo)
-            self->done++;
-        self->ends_solo = false;
-        self->at = NEXT;
+        owner = load(of, t, STATE) & OWNER;
+        if (!shared_late)
+            put(of, t, SHARES, owner == SHARED, false);
+        put(of, t, STATE, owner, true);
+        if (shared_late)
+            put(of, t, SHARES, owner == SHARED, true);
+        self->at = LET_NEXT;
+        self->then = late && to != NOBODY ? GIVE : NEXT;
         break;
     default:
         return false;
@@ -364,31 +618,43 @@ static bool use_alone(const world *in, state *of, unsigned t)
 /* One step of a thread's program. False if it can make none now. */
 static bool step(const world *in, state *of, unsigned t)
 {
-    thread *self = &of->threads[t];
-    if (self->at == NEXT) {
-        self->at = (uint8_t)first_of(in, of, t);
-        self->saw_closed = 0;
+    if (of->threads[t].at == ENDED)
+        return false;
+    if (of->threads[t].at == NEXT) {
+        begin_action(in, of, t);
         return true;
     }
-    return use(in, of, t) || back_out(in, of, t) || use_alone(in, of, t);
+    return enter(in, of, t) || be_inside(in, of, t) || leave(in, of, t) || queue_up(in, of, t) || let_next(in, of, t) ||
+           join(in, of, t) || ask_to_be_alone(in, of, t) || close_gate(in, of, t) || wait_for_slots(in, of, t) ||
+           open_gate(in, of, t);
 }
 
+/* What is wrong in a state. */
 static const char *broken(const state *of)
 {
-    unsigned alone = 0, solo = 0, together = 0, ended = 0;
+    unsigned alone = 0, only = 0, together = 0;
     for (unsigned t = 0; t < THREADS; t++) {
         alone += of->threads[t].at == ALONE;
-        solo += of->threads[t].at == INSIDE_SOLO;
+        only += of->threads[t].at == INSIDE_ALONE;
         together += of->threads[t].at == INSIDE;
-        ended += of->threads[t].at == ENDED;
     }
-    if (alone && alone + solo + together > 1)
+    if (alone && alone + only + together > 1)
         return "a thread is not alone";
-    if (solo && solo + together > 1)
-        return "a solo owner is not alone";
-    if (ended == THREADS && (of->lock != NOBODY || of->memory[CLOSED]))
-        return "the gate stays closed";
+    if (only && only + together > 1)
+        return "the only thread is not alone";
     return NULL;
+}
+
+/* What is wrong in a state in which nobody can go on. */
+static const char *badly_ended(const state *of)
+{
+    for (unsigned t = 0; t < THREADS; t++)
+        if (of->threads[t].at != ENDED)
+            return "nobody can go on";
+    for (unsigned slot = 0; slot <= OWN; slot++)
+        if (of->memory[slot])
+            return "a slot stays taken";
+    return of->memory[STATE] & CLOSED || of->next != of->serving ? "the gate stays closed" : NULL;
 }
 
 /* ---- all states ---- */
@@ -470,17 +736,17 @@ static bool follow(const world *in, states *of, size_t from)
 static const char *explore(const world *in, size_t *n)
 {
     states of = {0};
-    state begin = {.lock = NOBODY};
+    state begin = {.first = in->begins == NOBODY ? NOBODY : 0};
     const char *wrong = NULL;
-    begin.memory[SOLO] = in->solo;
+    begin.memory[STATE] = in->begins;
+    begin.memory[SHARES] = in->begins == SHARED;
+    for (unsigned t = 0; t < THREADS; t++)
+        begin.threads[t].at = in->actions[t] ? NEXT : ENDED;
     learn(&of, &begin);
     for (size_t i = 0; i < of.n && !wrong; i++) {
         wrong = broken(&of.all[i]);
-        bool goes_on = follow(in, &of, i), ended = true;
-        for (unsigned t = 0; t < THREADS; t++)
-            ended = ended && of.all[i].threads[t].at == ENDED;
-        if (!goes_on && !ended && !wrong)
-            wrong = "nobody can go on";
+        if (!follow(in, &of, i) && !wrong)
+            wrong = badly_ended(&of.all[i]);
     }
     *n += of.n;
     free(of.all);
@@ -490,26 +756,32 @@ static const char *explore(const world *in, size_t *n)
 
 /* ---- tests ---- */
 
-/* The smallest first; the last one has ten million states and is left to the long run. */
+/* The smallest first; the last ones have many millions of states and are left to the long run. */
 static const world worlds[] = {
-    {{"uuu", "uu", NULL, NULL}, 0, false, NO_FAULT},    {{"ua", "au", NULL, NULL}, 0, false, NO_FAULT},
-    {{"uu", "u", "u", NULL}, 0, false, NO_FAULT},       {{"ua", "ua", NULL, NULL}, NOBODY, false, NO_FAULT},
-    {{"uu", "uu", "a", NULL}, NOBODY, false, NO_FAULT}, {{"u", "u", "a", "a"}, NOBODY, false, NO_FAULT},
-    {{"u", "u", "u", "a"}, NOBODY, false, NO_FAULT},    {{"uu", "u", "a", NULL}, 0, false, NO_FAULT},
-    {{"u", "u", "u", "u"}, 0, false, NO_FAULT},
+    {{"uuu", "uu"}, NOBODY, 0, IN_ORDER, NO_FAULT},    {{"uau", "ua"}, NOBODY, 0, IN_ORDER, NO_FAULT},
+    {{"ua", "us"}, 0, 0, IN_ORDER, NO_FAULT},          {{"uo", "uou"}, SHARED, 0, IN_ORDER, NO_FAULT},
+    {{"ua", "uou"}, 0, 0, IN_ORDER, NO_FAULT},         {{"uouo", "uouo"}, NOBODY, 0, IN_ORDER, NO_FAULT},
+    {{"u", "u", "a"}, SHARED, 0, IN_ORDER, NO_FAULT},  {{"u", "u", "u"}, NOBODY, 0, IN_ORDER, NO_FAULT},
+    {{"us", "u", "s"}, SHARED, 4, IN_ORDER, NO_FAULT}, {{"u", "a", "a"}, 0, 0, IN_ORDER, NO_FAULT},
+    {{"s", "s", "o"}, SHARED, 0, IN_ORDER, NO_FAULT},  {{"s", "s", "g"}, 0, 0, IN_ORDER, NO_FAULT},
+    {{"a", "uo", "u"}, 0, 0, IN_ORDER, NO_FAULT},      {{"uo", "uo", "u"}, NOBODY, 0, IN_ORDER, NO_FAULT},
+    {{"s", "s", "a", "a"}, 0, 0, IN_ORDER, NO_FAULT},  {{"s", "s", "s", "a"}, SHARED, 0, IN_ORDER, NO_FAULT},
+    {{"u", "g", "s", "a"}, 0, 0, IN_ORDER, NO_FAULT},  {{"u", "u", "u", "u"}, 0, 0, IN_ORDER, NO_FAULT},
+    {{"uo", "u", "a", "s"}, 0, 0, IN_ORDER, NO_FAULT},
 };
+enum { LARGE = 4 };
 
 static const char *explore_all(fault planted, size_t *n)
 {
     const char *wrong = NULL;
-    size_t many = sizeof worlds / sizeof *worlds - (test_long() ? 0 : 1);
-    for (size_t i = 0; i < 2 * many && !wrong; i++) {
-        world in = worlds[i / 2];
-        in.any_order = i % 2;
+    size_t many = sizeof worlds / sizeof *worlds - (test_long() ? 0 : LARGE);
+    for (size_t i = 0; i < ORDERS * many && !wrong; i++) {
+        world in = worlds[i / ORDERS];
+        in.order = (order)(i % ORDERS);
         in.planted = planted;
         wrong = explore(&in, n);
         if (wrong && planted == NO_FAULT)
-            print_message("# world %zu: %s\n", i, wrong);
+            print_message("# world %zu, order %zu: %s\n", i / ORDERS, i % ORDERS, wrong);
     }
     return wrong;
 }
