@@ -140,11 +140,10 @@ static inline void vidi__gate_leave(vidi__gate *gate, vidi__slot *slot)
         vidi__wake(&slot->inside, INT_MAX);
 }
 
-/* The fast way in; NULL if it is not open to this thread. */
-static inline vidi__slot *vidi__gate_enter(vidi__gate *gate)
+/* Goes in if the gate is in this state, and stays so until this thread has announced itself; otherwise NULL. */
+static inline vidi__slot *vidi__gate_enter_in(vidi__gate *gate, uint32_t state)
 {
-    uint32_t state = atomic_load_explicit(&gate->state, memory_order_relaxed);
-    vidi__slot *slot = state == vidi__thread || state == VIDI__GATE_SHARED ? vidi__gate_slot(gate) : NULL;
+    vidi__slot *slot = vidi__gate_slot(gate);
     if (VIDI__UNLIKELY(!slot))
         return NULL;
     vidi__slot_set_inside(slot, atomic_load_explicit(&gate->era, memory_order_acquire));
@@ -152,6 +151,21 @@ static inline vidi__slot *vidi__gate_enter(vidi__gate *gate)
         return slot;
     vidi__gate_leave(gate, slot);
     return NULL;
+}
+
+/* The fast way in; NULL if it is not open to this thread. */
+static inline vidi__slot *vidi__gate_enter(vidi__gate *gate)
+{
+    uint32_t state = atomic_load_explicit(&gate->state, memory_order_relaxed);
+    bool open = state == vidi__thread || state == VIDI__GATE_SHARED;
+    return VIDI__LIKELY(open) ? vidi__gate_enter_in(gate, state) : NULL;
+}
+
+/* The same if the gate is this thread's own: then it is alone inside. */
+static inline vidi__slot *vidi__gate_enter_alone(vidi__gate *gate)
+{
+    uint32_t state = atomic_load_explicit(&gate->state, memory_order_relaxed);
+    return state == vidi__thread ? vidi__gate_enter_in(gate, state) : NULL;
 }
 
 #endif

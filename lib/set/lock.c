@@ -70,14 +70,16 @@ vidi__counts vidi__counts_of(const vidi_set *set, const vidi__epoch *epoch)
 
 /* ---- alone ---- */
 
-void vidi__lock_alone(const vidi_set *set)
+vidi__slot *vidi__lock_alone(const vidi_set *set)
 {
     vidi_set *self = (vidi_set *)set; /* readers see the set as const, but lock it */
-    vidi__gate *gate = &self->gate;
-    uint32_t state = atomic_load_explicit(&gate->state, memory_order_relaxed);
-    if (state != vidi__thread || !vidi__gate_enter(gate))
-        vidi__gate_close(gate);
+    vidi__slot *slot = vidi__gate_enter_alone(&self->gate);
+    if (!slot) {
+        vidi__gate_close(&self->gate);
+        slot = &self->gate.own;
+    }
     gather(self);
+    return slot;
 }
 
 /*
@@ -126,9 +128,9 @@ static vidi__slot *join_to_stay(vidi_set *set)
     vidi__slot *slot = join(set);
     if (slot)
         return slot;
-    vidi__lock_alone(set);
+    slot = vidi__lock_alone(set);
     let_all_in(set);
-    return &set->gate.own;
+    return slot;
 }
 
 /*
@@ -174,9 +176,9 @@ vidi__slot *vidi__lock_to_add_slowly(vidi_set *set, vidi__slot *slot)
         return slot;
     end_turn(set, slot);
     vidi__gate_leave(&set->gate, slot);
-    vidi__lock_alone(set);
+    slot = vidi__lock_alone(set);
     atomic_store_explicit(&set->reading, false, memory_order_relaxed);
-    return &set->gate.own;
+    return slot;
 }
 
 vidi__slot *vidi__lock_to_look_slowly(const vidi_set *set, vidi__slot *slot)

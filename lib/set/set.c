@@ -246,8 +246,7 @@ int vidi_step(vidi_set *set, uint64_t budget_ns, int *more)
     vidi__slot *slot = vidi__lock_to_look(set);
     if (!set->now.filter->kind->step_is_concurrent && !vidi__set_is_alone(set)) {
         vidi__unlock_slot(set, slot, 1);
-        vidi__lock_alone(set);
-        slot = &set->gate.own;
+        slot = vidi__lock_alone(set);
     }
     const vidi__kind *kind = set->now.filter->kind; /* another one if the set was rotated just now */
     int left = kind->step && !set->frozen ? kind->step(set->now.filter, budget_ns) : 0;

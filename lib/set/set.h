@@ -490,7 +490,8 @@ int vidi__merge_refuse(double merged, const vidi__recipe *recipe);
 /* ---- locks (lock.c) ---- */
 
 void vidi__lock_shared(const vidi_set *set);
-void vidi__lock_alone(const vidi_set *set);
+/* Returns the slot that this thread counts in until it unlocks. */
+vidi__slot *vidi__lock_alone(const vidi_set *set);
 /* For callers that only read, but need the filter to stand still: alone if adds run in parallel. */
 void vidi__lock_still(const vidi_set *set);
 /*

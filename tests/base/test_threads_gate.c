@@ -54,6 +54,12 @@ static void enter(void *context)
     self->slot = vidi__gate_enter(&self->in->gate);
 }
 
+static void enter_alone(void *context)
+{
+    player *self = context;
+    self->slot = vidi__gate_enter_alone(&self->in->gate);
+}
+
 static void join(void *context)
 {
     player *self = context;
@@ -356,6 +362,30 @@ static void a_thread_that_was_stopped_sees_what_has_changed(void **state)
     end(of);
 }
 
+static void nobody_is_alone_among_others(void **state)
+{
+    struct sigaction before;
+    scene *of = begin(state);
+    player *a = &of->players[0], *b = &of->players[1];
+    assert_true(may_join(a));
+    does(a, leave);
+    does(a, enter_alone);
+    assert_ptr_equal(a->slot, &of->gate.own);
+    does(a, leave);
+    begin_and_stop(of, a, enter_alone, &before);
+    gives(b, NULL);
+    assert_true(may_join(b));
+    go_on(a, &before);
+    assert_null(a->slot);
+    does(a, enter_alone);
+    assert_null(a->slot);
+    assert_true(gets_in(a));
+    assert_int_equal(n_inside(of), 2);
+    does(a, leave);
+    does(b, leave);
+    end(of);
+}
+
 static void a_thread_that_was_stopped_as_it_leaves_wakes_the_one_that_closes(void **state)
 {
     struct sigaction before;
@@ -575,16 +605,19 @@ static void try_close_refuses_if_somebody_queues(void **state)
     end(of);
 }
 
-/* try_close waits for those inside, as close does. */
-static void try_close_makes_a_thread_alone(void **state)
+/* Asking to be alone never waits: others may be waiting for whoever asks. */
+static void try_close_refuses_if_somebody_is_inside(void **state)
 {
     scene *of = begin(state);
     player *a = &of->players[0], *b = &of->players[1];
     assert_true(may_join(a));
-    begins(b, try_to_close);
-    assert_true(sleeps(b));
+    does(b, try_to_close);
+    assert_false(b->closed);
+    assert_int_equal(state_of(of), a->number);
     does(a, leave);
-    ends(b);
+    assert_true(gets_in(a));
+    does(a, leave);
+    does(b, try_to_close);
     assert_true(b->closed);
     does(b, open_gate);
     end(of);
@@ -700,6 +733,7 @@ int main(int argc, char **argv)
         {"a late store is taken back while the gate is closed", a_late_store_is_taken_back_while_the_gate_is_closed,
          false},
         {"a thread that was stopped sees what has changed", a_thread_that_was_stopped_sees_what_has_changed, true},
+        {"nobody is alone among others", nobody_is_alone_among_others, true},
         {"a thread that was stopped as it leaves wakes the one that closes",
          a_thread_that_was_stopped_as_it_leaves_wakes_the_one_that_closes, true},
         {"the first thread has the gate to itself", the_first_thread_has_the_gate_to_itself, false},
@@ -710,7 +744,7 @@ int main(int argc, char **argv)
         {"whoever queues up first is served first", whoever_queues_up_first_is_served_first, false},
         {"whoever is served is woken", whoever_is_served_is_woken, false},
         {"try_close refuses if somebody queues", try_close_refuses_if_somebody_queues, false},
-        {"try_close makes a thread alone", try_close_makes_a_thread_alone, false},
+        {"try_close refuses if somebody is inside", try_close_refuses_if_somebody_is_inside, false},
         {"whoever is alone counts in own", whoever_is_alone_counts_in_own, false},
         {"an era is over when all its threads have left", an_era_is_over_when_all_its_threads_have_left, false},
         {"eras go on after the largest number", eras_go_on_after_the_largest_number, false},
