@@ -103,23 +103,23 @@ struct vidi_set {
     uint32_t invalid;          /* vidi_invalid_policy */
     vidi__mutex renewal;       /* held while a rotation replaces `now`, so that digests need not go in */
     vidi__canon_output output; /* what canon writes */
-    _Alignas(VIDI__CACHE_LINE) vidi__gate gate;
-    vidi__mutex turns;    /* for adds that take turns; see lock.c for this and the next three fields */
-    bool in_turn;         /* while the gate is shared, adds take turns */
-    _Atomic bool reading; /* nobody adds, so lookups need not take turns */
-    uint32_t lookups;     /* since the last add; under `turns` */
-    bool read_only;
-    bool touch_later; /* VIDI_TOUCH_LATER */
     unsigned process; /* vidi__fork_generation of the process that writes to its folder; 0: any process may use it */
+    _Alignas(VIDI__CACHE_LINE) vidi__gate gate;
+    vidi__mutex turns;         /* for adds that take turns; see lock.c for this and the next three fields */
+    uint32_t lookups;          /* since the last add; under `turns` */
+    bool in_turn;              /* while the gate is shared, adds take turns */
+    _Atomic bool reading;      /* nobody adds, so lookups need not take turns */
+    _Atomic bool uses_staging; /* of a set in a folder: adds are staged, and lookups must ask `persistence` too */
+    bool frozen;               /* the filter is being written, so it must not change */
+    bool partial;              /* the filter is mapped and cannot take everything that is committed */
+    bool read_only;
+    bool touch_later;     /* VIDI_TOUCH_LATER */
     vidi__mapped *mapped; /* where the contents are, if the set does not own them; else NULL */
     void (*unmap)(const void *bytes, uint64_t size); /* called at the end; NULL: the mapping is the caller's */
     const _Atomic bool *lost; /* becomes true when a part of the mapping cannot be read; NULL: not watched */
     const vidi__persistence *persistence;   /* NULL: the set lives in memory, and the next five fields are empty */
     struct vidi__durable *durable;          /* for persistence */
     pthread_mutex_t *turn;                  /* held by calls that must not overlap with a snapshot */
-    bool frozen;                            /* the filter is being written, so it must not change */
-    bool partial;                           /* the filter is mapped and cannot take everything that is committed */
-    _Atomic bool uses_staging;              /* adds are staged, and lookups must ask `persistence` too */
     vidi_set *previous_set;                 /* the previous epoch, if it was opened with this one; else NULL */
     uint64_t previous_first, previous_last; /* numbers that lib/durable knows the previous epoch by; 0: none */
     vidi__note *note;                       /* NULL: none */

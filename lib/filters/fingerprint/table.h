@@ -22,10 +22,11 @@
  * log2(S) need not be a whole number.
  *
  * Threads: a table that several threads use is divided, and has 1,024 sub-tables or more as soon as it is large enough,
- * so that threads seldom meet. Adds look first, and hold the lock of their sub-table if the hash is not there. One that fills it rebuilds it while others work in
- * other sub-tables; only then it takes the lock of the partition, too, to change the directory. Lookups take no lock,
- * unless the hash may be in the overflow table. So what was replaced must stay where it is until nobody looks at it any
- * more: sub-tables until all threads have left the gate (base/gate.h), directories, which are small, until the end.
+ * so that threads seldom meet. Adds look first, and hold the lock of their sub-table if the hash is not there. A thread
+ * that fills a sub-table rebuilds it while others work in other sub-tables; only then it takes the lock of the
+ * partition, too, to change the directory. Lookups take no lock, unless the hash may be in the overflow table. So what
+ * was replaced must stay where it is until nobody looks at it any more: sub-tables until all threads have left the gate
+ * (base/gate.h), directories, which are small, until the end.
  */
 #ifndef VIDI_FILTERS_FINGERPRINT_TABLE_H
 #define VIDI_FILTERS_FINGERPRINT_TABLE_H
