@@ -308,6 +308,8 @@ INLINE int add_in_order(vidi__fingerprint_run *run, const uint16_t *order)
     int verdict = VIDI_OK;
     for (size_t from = 0; from < VIDI__RING_AHEAD; from += VIDI__RING_STEP)
         locate_sorted(run, ring, order, from);
+    for (size_t i = 0; i < least(VIDI__RING_LOCK, run->count); i++)
+        vidi__prefetch_to_write(&ring[i].table->lock);
     for (size_t i = 0; i < run->count && verdict >= 0;) {
         locate_sorted(run, ring, order, i + VIDI__RING_AHEAD);
         look_ahead_of_shared(run, ring, i + VIDI__RING_LOOK);
