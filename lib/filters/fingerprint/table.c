@@ -595,7 +595,7 @@ static int grow_as_expected(vidi__table *table, vidi__partition *partition, uint
     vidi__quiet quiet;
     vidi__quiet_begin(&quiet);
     int code = grow_it(table, partition, hash, old);
-    if ((code == VIDI_ELIMIT || code == VIDI_EMEMORY) && vidi__table_is_shared(table) && free_retired(table))
+    if ((code == VIDI_ELIMIT || code == VIDI_EMEMORY) && free_retired(table))
         code = grow_it(table, partition, hash, old);
     if ((code == VIDI_ELIMIT || code == VIDI_EMEMORY) && atomic_exchange(&table->expected, 0))
         code = grow_it(table, partition, hash, old);

@@ -629,6 +629,29 @@ static void an_add_touches_as_many_lines_as_planned(void **state)
     }
 }
 
+/* ---- threads ---- */
+
+/* Sub-tables wait as long as another thread may look at them. Then they are memory, also for a thread that is alone. */
+static void an_only_thread_frees_what_others_have_replaced(void **state)
+{
+    test_random random = {7};
+    whole w;
+    (void)state;
+    whole_start(&w, UINT64_C(1) << 60, false);
+    whole_share(&w);
+    for (unsigned i = 0; i < 20000; i++)
+        assert_int_equal(vidi__table_add_shared(&w.table, test_next(&random)), VIDI_NEW);
+    assert_non_null(w.table.retired);
+    vidi__gate_leave(&w.gate, vidi__gate_slot(&w.gate));
+    vidi__gate_close(&w.gate);
+    w.memory.limit = vidi__memory_used(&w.memory);
+    for (uint64_t replaced = w.table.replaced; w.table.replaced == replaced;)
+        assert_int_equal(vidi__table_add(&w.table, test_next(&random)), VIDI_NEW);
+    assert_null(w.table.retired);
+    vidi__gate_open(&w.gate);
+    whole_finish(&w);
+}
+
 int main(int argc, char **argv)
 {
     test_add("it tells numbers apart and nothing else", it_tells_numbers_apart_and_nothing_else, NULL);
@@ -647,6 +670,7 @@ int main(int argc, char **argv)
     test_add("its bytes are what it allocated", its_bytes_are_what_it_allocated, NULL);
     test_add("partitions grow one after the other", partitions_grow_one_after_the_other, NULL);
     test_add("the growth factor is kept", the_growth_factor_is_kept, NULL);
+    test_add("an only thread frees what others have replaced", an_only_thread_frees_what_others_have_replaced, NULL);
     test_add("a stream brings a table back", a_stream_brings_a_table_back, NULL);
     test_add("what was saved can be loaded however hashes crowd", what_was_saved_can_be_loaded_however_hashes_crowd,
              NULL);
