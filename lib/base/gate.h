@@ -137,7 +137,7 @@ static inline void vidi__gate_leave(vidi__gate *gate, vidi__slot *slot)
 {
     vidi__slot_set_inside(slot, 0);
     if (VIDI__UNLIKELY(atomic_load_explicit(&gate->state, memory_order_relaxed) & VIDI__GATE_CLOSED))
-        vidi__wake(&slot->inside, INT_MAX);
+        vidi__wake(&slot->inside, INT_MAX, UINT32_MAX);
 }
 
 /* Goes in if the gate is in this state, and stays so until this thread has announced itself; otherwise NULL. */

@@ -18,24 +18,24 @@ static void pause_briefly(void)
 #endif
 }
 
-static void futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *longest)
+static void futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *longest, uint32_t bits)
 {
-    (void)syscall(SYS_futex, word, operation, value, longest, NULL, 0);
+    (void)syscall(SYS_futex, word, operation, value, longest, NULL, bits);
 }
 
-void vidi__wait_while(_Atomic uint32_t *word, uint32_t value)
+void vidi__wait_while(_Atomic uint32_t *word, uint32_t value, uint32_t bits)
 {
     for (unsigned i = 0; atomic_load_explicit(word, memory_order_acquire) == value; i++) {
         if (i < SPINS)
             pause_briefly();
         else
-            futex(word, FUTEX_WAIT_PRIVATE, value, NULL);
+            futex(word, FUTEX_WAIT_BITSET_PRIVATE, value, NULL, bits);
     }
 }
 
-void vidi__wake(_Atomic uint32_t *word, int most)
+void vidi__wake(_Atomic uint32_t *word, int most, uint32_t bits)
 {
-    futex(word, FUTEX_WAKE_PRIVATE, (uint32_t)most, NULL);
+    futex(word, FUTEX_WAKE_BITSET_PRIVATE, (uint32_t)most, NULL, bits);
 }
 
 /* Drepper, Futexes Are Tricky, 2011, "mutex 3", but for the limit (mutex.h). */
@@ -48,5 +48,5 @@ void vidi__mutex_wait(vidi__mutex *mutex)
             return;
     }
     while (atomic_exchange_explicit(&mutex->state, 2, memory_order_acquire))
-        futex(&mutex->state, FUTEX_WAIT_PRIVATE, 2, &longest);
+        futex(&mutex->state, FUTEX_WAIT_PRIVATE, 2, &longest, 0);
 }

@@ -20,10 +20,13 @@ typedef struct vidi__mutex {
     _Atomic uint32_t state; /* 0: free; 1: held; 2: held, and somebody may sleep until it is free */
 } vidi__mutex;
 
-/* Waits until the word has another value: for a microsecond or two, then asleep until vidi__wake. */
-void vidi__wait_while(_Atomic uint32_t *word, uint32_t value);
-/* Wakes threads that wait at the word: `most` of them, or INT_MAX for all. */
-void vidi__wake(_Atomic uint32_t *word, int most);
+/*
+ * Waits until the word has another value: for a microsecond or two, then asleep until vidi__wake is called with one of
+ * these bits.
+ */
+void vidi__wait_while(_Atomic uint32_t *word, uint32_t value, uint32_t bits);
+/* Wakes threads that wait at the word with one of these bits: `most` of them, or INT_MAX for all. */
+void vidi__wake(_Atomic uint32_t *word, int most, uint32_t bits);
 
 /* The slow half of lock. */
 void vidi__mutex_wait(vidi__mutex *mutex);
@@ -45,7 +48,7 @@ static inline void vidi__mutex_unlock(vidi__mutex *mutex)
     bool awaited = atomic_load_explicit(&mutex->state, memory_order_relaxed) == 2;
     atomic_store_explicit(&mutex->state, 0, memory_order_release);
     if (VIDI__UNLIKELY(awaited))
-        vidi__wake(&mutex->state, 1);
+        vidi__wake(&mutex->state, 1, UINT32_MAX);
 }
 
 #endif

@@ -558,7 +558,35 @@ static void wait_to_be_served(void *context)
     player *self = context;
     uint32_t now;
     while ((now = atomic_load(&self->in->gate.serving)) != self->seen)
-        vidi__wait_while(&self->in->gate.serving, now);
+        vidi__wait_while(&self->in->gate.serving, now, UINT32_C(1) << self->seen % 32);
+}
+
+/* The same, but it does not look whether it is served. */
+static void wait_to_be_woken(void *context)
+{
+    player *self = context;
+    vidi__wait_while(&self->in->gate.serving, 0, UINT32_C(1) << self->seen % 32);
+}
+
+/* If everybody were, a queue of many threads would take the square of as many wake-ups. */
+static void whoever_is_not_served_is_not_woken(void **state)
+{
+    scene *of = begin(state);
+    player *a = &of->players[0], *b = &of->players[1], *c = &of->players[2];
+    does(a, close_gate);
+    does(b, draw_number);
+    does(c, draw_number);
+    begins(c, wait_to_be_woken);
+    assert_true(sleeps(c));
+    begins(b, wait_to_be_served);
+    assert_true(sleeps(b));
+    does(a, open_gate);
+    ends(b);
+    assert_true(sleeps(c));
+    does(b, open_gate);
+    ends(c);
+    does(c, open_gate);
+    end(of);
 }
 
 /* C falls asleep before B does, but it is B's turn. */
@@ -743,6 +771,7 @@ int main(int argc, char **argv)
         {"closing waits for everybody inside", closing_waits_for_everybody_inside, false},
         {"whoever queues up first is served first", whoever_queues_up_first_is_served_first, false},
         {"whoever is served is woken", whoever_is_served_is_woken, false},
+        {"whoever is not served is not woken", whoever_is_not_served_is_not_woken, false},
         {"try_close refuses if somebody queues", try_close_refuses_if_somebody_queues, false},
         {"try_close refuses if somebody is inside", try_close_refuses_if_somebody_is_inside, false},
         {"whoever is alone counts in own", whoever_is_alone_counts_in_own, false},

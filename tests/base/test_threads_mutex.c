@@ -116,7 +116,7 @@ static void everybody_that_sleeps_gets_the_mutex(void **state)
 static void wait_for_the_word(void *context)
 {
     shared *of = context;
-    vidi__wait_while(&of->word, 7);
+    vidi__wait_while(&of->word, 7, 1);
     atomic_fetch_add(&of->arrived, 1);
 }
 
@@ -125,19 +125,22 @@ static void a_thread_waits_until_the_word_has_changed(void **state)
     test_actor actors[THREADS];
     shared of = {0};
     (void)state;
-    vidi__wait_while(&of.word, 7); /* it has another value already */
+    vidi__wait_while(&of.word, 7, 1); /* it has another value already */
     atomic_store(&of.word, 7);
     for (unsigned i = 0; i < THREADS; i++) {
         assert_true(test_actor_start(&actors[i]));
         test_actor_begin(&actors[i], wait_for_the_word, &of);
         assert_true(test_actor_sleeps(&actors[i]));
     }
-    vidi__wake(&of.word, INT_MAX); /* the word is the same, so all go on waiting */
+    vidi__wake(&of.word, INT_MAX, 1); /* the word is the same, so all go on waiting */
     for (unsigned i = 0; i < THREADS; i++)
         assert_true(test_actor_sleeps(&actors[i]));
     assert_int_equal(atomic_load(&of.arrived), 0);
     atomic_store(&of.word, 8);
-    vidi__wake(&of.word, INT_MAX);
+    vidi__wake(&of.word, INT_MAX, 2); /* those who wait for another bit */
+    for (unsigned i = 0; i < THREADS; i++)
+        assert_true(test_actor_sleeps(&actors[i]));
+    vidi__wake(&of.word, INT_MAX, 3);
     for (unsigned i = 0; i < THREADS; i++) {
         test_actor_wait(&actors[i]);
         test_actor_end(&actors[i]);

@@ -97,7 +97,7 @@ typedef enum fault {
     BACKS_OUT_SILENTLY, /* the same, when it was not let in */
     LEAVES_UNAWARE,     /* looks whether the gate is closed before its store, not after it */
     OPENS_SILENTLY,
-    OPENS_FOR_ONE,   /* wakes one thread, which may be another than the one that is served */
+    OPENS_FOR_ONE,   /* wakes a thread, which may be another than the one that is served */
     SLEEPS_UNASKED,  /* without comparing the word once more */
     JOINED_UNSERVED, /* without queueing up */
     JOINED_TOO_LATE, /* announces itself after it has let the next one */
@@ -410,10 +410,11 @@ static bool queue_up(const world *in, state *of, unsigned t)
     return true;
 }
 
-static void wake_queue(const world *in, state *of)
+/* Wakes the thread with this number, if it sleeps. */
+static void wake_queue(const world *in, state *of, unsigned ticket)
 {
-    for (unsigned i = 0, woken = 0; i < THREADS && !(woken && in->planted == OPENS_FOR_ONE); i++)
-        if (of->threads[i].at == ASLEEP_QUEUE) {
+    for (unsigned i = 0, woken = 0; i < THREADS && !woken; i++)
+        if (of->threads[i].at == ASLEEP_QUEUE && (of->threads[i].ticket == ticket || in->planted == OPENS_FOR_ONE)) {
             of->threads[i].at = LOOK_SERVING;
             woken++;
         }
@@ -443,7 +444,7 @@ static bool let_next(const world *in, state *of, unsigned t)
         break;
     case LET_NEXT_WAKE:
         empty_buffer(of, t);
-        wake_queue(in, of);
+        wake_queue(in, of, self->saw);
         has_let_next(self);
         break;
     default:
