@@ -13,8 +13,9 @@
  * - An add holds the lock of its lane from before it goes to the filter until it is in the lane.
  * - A lane has room for a record reserved in the log, so no add that the filter has taken can fail to be logged.
  * - While somebody is alone in the set, all lanes are empty, so no record that others write overtakes them.
- * - Whoever takes all lanes to the log has all of them locked, and gives the last record a tally: it counts what comes
- *   before it and in it, and no more. Other records of lanes have none.
+ * - Whoever takes all lanes to the log has all of them locked, and gives the last record a tally: of what lanes bring, it
+ *   counts what comes before it and in it, and no more. A batch that goes to the log itself may be counted a moment
+ *   before it is there. Other records of lanes have none.
  *
  * Locks: that of a lane, then the log's. Nobody waits for the disk while holding a lane.
  */
