@@ -587,18 +587,25 @@ vidi__place vidi__table_place(const vidi__table *table, uint64_t hash)
     return vidi__partition_is_open(partition) ? vidi__place_of(partition, hash) : (vidi__place){.table = NULL};
 }
 
-/* Towards what is expected; if there is no memory for that, without the hint. */
+static bool is_short(int code)
+{
+    return code == VIDI_ELIMIT || code == VIDI_EMEMORY;
+}
+
+/*
+ * Towards what is expected. If there is no memory for that: among other threads without a copy, so that they wait for
+ * all of it, and then without the hint.
+ */
 static int grow_as_expected(vidi__table *table, vidi__partition *partition, uint64_t hash, vidi__subtable *old)
 {
-    int (*grow_it)(vidi__table *, vidi__partition *, uint64_t, vidi__subtable *) =
-        vidi__table_is_shared(table) ? grow_shared : grow;
+    bool shared = vidi__table_is_shared(table);
     vidi__quiet quiet;
     vidi__quiet_begin(&quiet);
-    int code = grow_it(table, partition, hash, old);
-    if ((code == VIDI_ELIMIT || code == VIDI_EMEMORY) && free_retired(table))
-        code = grow_it(table, partition, hash, old);
-    if ((code == VIDI_ELIMIT || code == VIDI_EMEMORY) && atomic_exchange(&table->expected, 0))
-        code = grow_it(table, partition, hash, old);
+    int code = shared ? grow_shared(table, partition, hash, old) : grow(table, partition, hash, old);
+    if (is_short(code) && (free_retired(table) || shared))
+        code = grow(table, partition, hash, old);
+    if (is_short(code) && atomic_exchange(&table->expected, 0))
+        code = grow(table, partition, hash, old);
     return vidi__quiet_end(&quiet, code);
 }
 

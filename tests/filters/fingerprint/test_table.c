@@ -652,6 +652,46 @@ static void an_only_thread_frees_what_others_have_replaced(void **state)
     whole_finish(&w);
 }
 
+/* Adds a hash with as little memory as it takes: how much more than is in use. */
+static uint64_t add_with_least(whole *w, uint64_t hash)
+{
+    uint64_t more = 0;
+    w->memory.limit = vidi__memory_used(&w->memory);
+    for (int code; (code = vidi__table_add(&w->table, hash)) != VIDI_NEW; w->memory.limit += VIDI__CACHE_LINE) {
+        assert_int_equal(code, VIDI_ELIMIT);
+        more += VIDI__CACHE_LINE;
+    }
+    return more;
+}
+
+/* Where one thread has enough memory to make a sub-table grow, so has one among others. */
+static void growing_among_others_needs_no_more_memory(void **state)
+{
+    test_random random = {11};
+    whole alone, shared;
+    uint64_t hash, more = 0;
+    (void)state;
+    start(&alone, UINT64_C(1) << 60, false);
+    start(&shared, UINT64_C(1) << 60, false);
+    for (unsigned i = 0; i < 20000; i++) {
+        hash = test_next(&random);
+        assert_int_equal(vidi__table_add(&alone.table, hash), VIDI_NEW);
+        assert_int_equal(vidi__table_add(&shared.table, hash), VIDI_NEW);
+    }
+    for (uint64_t replaced = alone.table.replaced;;) {
+        hash = test_next(&random);
+        more = add_with_least(&alone, hash);
+        if (alone.table.replaced > replaced)
+            break;
+        assert_int_equal(vidi__table_add(&shared.table, hash), VIDI_NEW);
+    }
+    whole_share(&shared);
+    shared.memory.limit = vidi__memory_used(&shared.memory) + more;
+    assert_int_equal(vidi__table_add_shared(&shared.table, hash), VIDI_NEW);
+    whole_finish(&alone);
+    whole_finish(&shared);
+}
+
 int main(int argc, char **argv)
 {
     test_add("it tells numbers apart and nothing else", it_tells_numbers_apart_and_nothing_else, NULL);
@@ -671,6 +711,7 @@ int main(int argc, char **argv)
     test_add("partitions grow one after the other", partitions_grow_one_after_the_other, NULL);
     test_add("the growth factor is kept", the_growth_factor_is_kept, NULL);
     test_add("an only thread frees what others have replaced", an_only_thread_frees_what_others_have_replaced, NULL);
+    test_add("growing among others needs no more memory", growing_among_others_needs_no_more_memory, NULL);
     test_add("a stream brings a table back", a_stream_brings_a_table_back, NULL);
     test_add("what was saved can be loaded however hashes crowd", what_was_saved_can_be_loaded_however_hashes_crowd,
              NULL);
