@@ -241,8 +241,8 @@ static int64_t patience(fetcher *fetcher)
                                                                          : HUNGER_COMMIT);
     if (wait > 0 && skip_time(fetcher, until))
         return 0;
-    if (fetcher->crawl->clock.skip && wait > 5)
-        return 5;
+    if (fetcher->crawl->clock.skip && (wait > 5 || atomic_load(&fetcher->crawl->next_turn) <= fetcher->now))
+        return 5; /* the storage thread wakes this one when it has looked */
     return wait < 0 ? 0 : wait < LONGEST ? wait : LONGEST;
 }
 

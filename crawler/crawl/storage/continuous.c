@@ -277,7 +277,9 @@ void continuous_tell(storage *storage)
         pthread_mutex_unlock(&c->about);
         self->shown_at = storage_now();
     }
-    atomic_store(&c->next_turn, next_turn(self));
+    long long turn = next_turn(self);
+    if (atomic_exchange(&c->next_turn, turn) != turn && c->clock.skip)
+        fetch_wake(c->downloader); /* the clock may jump now */
 }
 
 static uintptr_t out_at(const continuous *self, uint64_t host)
