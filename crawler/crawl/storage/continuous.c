@@ -292,15 +292,17 @@ static void count_turn(storage *storage, const db_scheduled *row)
     storage->continuous.left -= storage->continuous.left > 0 && row->taken < storage->crawl->visit.number;
 }
 
-/* The host cannot take more: the page waits, and, if there are too many like it, out of the way of the others. */
+/*
+ * The host cannot take more: the page waits. If there are too many like it, it goes out of the way of the others for a
+ * while. Never from a date that is still to come: it would move on with each look.
+ */
 static int pass_over(storage *storage, const db_scheduled *row)
 {
-    int64_t now = crawl_date(storage->crawl), from = row->due > now ? row->due : now;
-    int64_t wait = (now - row->visited) / PUT_OFF_PART;
+    int64_t now = crawl_date(storage->crawl), wait = (now - row->visited) / PUT_OFF_PART;
 
-    if (!storage->continuous.crowded)
+    if (!storage->continuous.crowded || row->due > now)
         return VIDI_OK;
-    return batch_delay(storage, row->page, from + (wait > PUT_OFF ? wait : PUT_OFF), 0);
+    return batch_delay(storage, row->page, now + (wait > PUT_OFF ? wait : PUT_OFF), 0);
 }
 
 /* The host is parked, so the page loses its turn. */
@@ -309,7 +311,7 @@ static int skip_turn(storage *storage, const db_scheduled *row)
     int64_t now = crawl_date(storage->crawl);
 
     if (row->due > now)
-        return pass_over(storage, row);
+        return VIDI_OK;
     count_turn(storage, row);
     int64_t due =
         schedule_next_due(storage->continuous.schedule, row->rate, row->importance * row->alive, row->page, now);
