@@ -17,9 +17,16 @@
 #include "crawler/site/worlds.h"
 #include "lib/hash/hash.h"
 #include "support/cases.h"
+#include "support/env.h"
 #include "support/runner.h"
 
-enum { CRAWLS = 30, PAGES = 2000, TRIES = 5 };
+enum { PAGES = 2000, TRIES = 5 };
+
+/* Each loses about 20 pages, with a deviation of 5.5: from 11 crawls on, half as many are six sigma away. */
+static uint64_t crawl_count(void)
+{
+    return test_long() ? 30 : 15;
+}
 
 /* A strategy of the thesis, with a set that is far too small. */
 typedef struct strategy {
@@ -107,7 +114,7 @@ static double expected_again(const sums *all, size_t pages)
     double pairs = 0;
     for (size_t i = 0; i < pages; i++)
         pairs += (double)all->times[0][i] * all->times[1][i];
-    return (pairs - (double)all->again) / (CRAWLS - 1);
+    return (pairs - (double)all->again) / (double)(crawl_count() - 1);
 }
 
 /* ---- two visits ---- */
@@ -173,7 +180,7 @@ static void sums_end(sums *all)
     free(all->times[1]);
 }
 
-/* ---- thirty crawls ---- */
+/* ---- many crawls ---- */
 
 typedef struct town {
     site *web;
@@ -197,20 +204,18 @@ static void town_end(town *town)
 static bool judge(const sums *all, size_t pages, uint64_t first)
 {
     double lost = (double)all->lost, again = (double)all->again, most = expected_again(all, pages);
-    double again_variance = most * (1 + 2.0 / CRAWLS); /* the expectation is measured, too */
+    double again_variance = most * (1 + 2 / (double)crawl_count()); /* the expectation is measured, too */
     print_message("# keys %llu to %llu: %llu pages lost, %.1f expected, 3 sigma %.1f; %llu only behind lost ones; %llu "
                   "visited; then %llu found, %llu called recovered, %llu of them rightly; %llu lost again, %.1f "
-                  "expected, 3 sigma %.1f\n",
-                  (unsigned long long)first, (unsigned long long)(first + CRAWLS - 1), (unsigned long long)all->lost,
-                  all->expected, 3 * sqrt(all->variance), (unsigned long long)all->behind,
-                  (unsigned long long)all->visited, (unsigned long long)all->found, (unsigned long long)all->recovered,
-                  (unsigned long long)all->right, (unsigned long long)all->again, most, 3 * sqrt(again_variance));
-    check(all->lost > 200, "the filter is not tiny enough: %llu lost", (unsigned long long)all->lost);
-    check(!is_within(lost, 2 * all->expected, all->variance), "twice as many would pass, too");
-    check(!is_within(lost, all->expected / 2, all->variance), "half as many would pass, too");
-    check(again <= all->again_at_most, "%.0f of %.0f pages are lost again, more than %.1f", again, lost,
-          all->again_at_most);
+                  "expected, 3 sigma %.1f, at most %.1f\n",
+                  (unsigned long long)first, (unsigned long long)(first + crawl_count() - 1),
+                  (unsigned long long)all->lost, all->expected, 3 * sqrt(all->variance),
+                  (unsigned long long)all->behind, (unsigned long long)all->visited, (unsigned long long)all->found,
+                  (unsigned long long)all->recovered, (unsigned long long)all->right, (unsigned long long)all->again,
+                  most, 3 * sqrt(again_variance), all->again_at_most);
+    check(all->expected / 2 > 6 * sqrt(all->variance), "half as many might pass, too");
     return is_within(lost, all->expected, all->variance) && is_within(again, most, again_variance) &&
+           again <= all->again_at_most + 3 * sqrt(all->again_at_most) &&
            (double)all->right >= 0.99 * (double)all->recovered && (double)all->right >= 0.99 * (double)all->found;
 }
 
@@ -218,7 +223,7 @@ static bool crawl_all(town *town, const strategy *how, uint64_t first)
 {
     sums all;
     sums_begin(&all, town->web->page_count);
-    for (uint64_t i = 0; i < CRAWLS; i++) {
+    for (uint64_t i = 0; i < crawl_count(); i++) {
         crawling self;
         crawling_begin(&self, town->whole.made, town->whole.hosts);
         crawl_twice(&self, town->web, how, first + i, &all);
@@ -241,7 +246,7 @@ static void what_a_visit_loses_the_next_one_finds(void **state)
     unsigned tries = 0;
     town town;
     town_begin(&town, 4);
-    while (tries < TRIES && !crawl_all(&town, how, first + tries * CRAWLS))
+    while (tries < TRIES && !crawl_all(&town, how, first + tries * crawl_count()))
         tries++;
     check(tries < TRIES, "what is lost and found is not what was expected, %d times", TRIES);
     town_end(&town);
@@ -262,7 +267,7 @@ void __wrap_vidi__derive_key(unsigned char out[VIDI_KEY_BYTES], const unsigned c
     __real_vidi__derive_key(out, key, purpose, keeps_salts && strcmp(purpose, "epoch") == 0 ? 0 : number);
 }
 
-/* One page at a time, so that both visits ask the set in the same order. */
+/* One page at a time, when the one before is committed, so that both visits ask the set in the same order. */
 static void with_the_salts_kept_nothing_is_found(void **state)
 {
     const strategy *how = *state;
@@ -271,9 +276,13 @@ static void with_the_salts_kept_nothing_is_found(void **state)
     for (int kept = 0; kept < 2; kept++) {
         sums all;
         crawling self;
+        site_clock clock;
         sums_begin(&all, town.web->page_count);
         crawling_begin(&self, town.whole.made, 1);
+        site_clock_begin(&clock);
         self.options.per_host = self.options.connections = self.options.threads = 1;
+        self.options.delay = 1000;
+        self.options.clock = &clock.clock;
         keeps_salts = kept;
         crawl_twice(&self, town.web, how, 1, &all);
         keeps_salts = false;
