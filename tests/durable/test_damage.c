@@ -199,14 +199,14 @@ static void try_damage(const damage *self, const unsigned char *bytes, size_t si
 /* Is this bit among those that `make test` takes? */
 static bool is_chosen(const sample *of, const file *in, size_t bit)
 {
-    size_t byte = bit / 8, edge = 100, stride = 5;
+    size_t byte = bit / 8, edge = 50, stride = 9;
     bool is_snapshot = strncmp(in->name, "set.", 4) == 0;
     if (test_long())
         return true;
     if (test_sanitized())
-        return bit % 41 == 0;
+        return bit % 83 == 0;
     if (!is_snapshot)
-        return bit % 7 == 0 || strcmp(of->kind, "fingerprint") == 0 || strcmp(of->kind, "list") == 0;
+        return bit % 11 == 0 || strcmp(of->kind, "fingerprint") == 0 || strcmp(of->kind, "list") == 0;
     if (byte < edge || byte + edge >= in->size)
         return true;
     return byte % stride == 0 && bit % 8 == byte / stride % 8;
@@ -227,8 +227,8 @@ static void flip_bits(const sample *of, const file *in)
 
 static void cut(const sample *of, const file *in)
 {
-    size_t stride = test_long() || strncmp(in->name, "set.", 4) != 0 ? 1 : 3;
-    for (size_t size = 0; size < in->size; size += test_sanitized() ? 13 : stride) {
+    size_t stride = test_long() || strncmp(in->name, "set.", 4) != 0 ? 1 : 5;
+    for (size_t size = 0; size < in->size; size += test_sanitized() ? 29 : stride) {
         damage self = {of, in, "cut to", size};
         try_damage(&self, in->bytes, size, test_long() || size % 5 == 0);
     }

@@ -340,15 +340,15 @@ static bool try_point(const ledger_mode *mode, const fault *what, bool on, uint6
 }
 
 /*
- * In the long run each fault meets all modes, at every index. In `make test` it meets some of them, at every fourth index,
- * and under the sanitizers one, at every tenth, beginning at another index for each fault.
+ * In the long run each fault meets all modes, at every index. In `make test` it meets some of them, at every sixth index,
+ * and under the sanitizers one, at every fifteenth, beginning at another index for each fault.
  */
 static void a_fault_of_the_disk_loses_nothing(void **state)
 {
     (void)state;
     uint64_t before = points;
     size_t stride = test_long() ? 1 : test_sanitized() ? 28 : 14;
-    size_t step = test_long() ? 1 : test_sanitized() ? 10 : 4;
+    size_t step = test_long() ? 1 : test_sanitized() ? 15 : 6;
     for (size_t i = 0; i < VIDI__COUNT(faults); i++)
         for (size_t k = i % stride; k < VIDI__COUNT(modes); k += stride)
             for (uint64_t n = 1 + i % step; try_point(&modes[k], &faults[i], false, n);)
@@ -362,7 +362,7 @@ static void a_want_of_memory_loses_nothing(void **state)
     (void)state;
     uint64_t before = points;
     size_t stride = test_long() ? 1 : test_sanitized() ? 28 : 14;
-    size_t step = test_long() ? 1 : 2;
+    size_t step = test_long() ? 1 : test_sanitized() ? 5 : 3;
     for (int on = 0; on < 2; on++)
         for (size_t k = (size_t)on; k < VIDI__COUNT(modes); k += stride)
             for (uint64_t n = 1 + k % step; try_point(&modes[k], NULL, on, n);)

@@ -353,7 +353,7 @@ static void every_subset_of_the_files(void **context)
 static size_t next_length(size_t length, size_t size)
 {
     bool edge = length < 4 || length + 4 >= size || (length >= 60 && length < 68);
-    return length + (test_long() || edge ? 1 : test_sanitized() ? 61 : 13);
+    return length + (test_long() || edge ? 1 : test_sanitized() ? 127 : 29);
 }
 
 static void every_copy_that_was_interrupted(void **context)
@@ -381,7 +381,7 @@ static void every_wrong_bit(void **context)
     state self;
     take_sample(&of, *context);
     for (size_t i = 0; i < of.count; i++)
-        for (size_t bit = 0; bit < 8 * of.files[i].size; bit += test_long() ? 1 : test_sanitized() ? 97 : 9) {
+        for (size_t bit = 0; bit < 8 * of.files[i].size; bit += test_long() ? 1 : test_sanitized() ? 193 : 19) {
             set_subset(&self, &of, (1u << of.count) - 1);
             snprintf(self.how, sizeof self.how, "bit %zu of %s", bit, of.files[i].name);
             of.files[i].bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);

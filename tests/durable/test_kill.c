@@ -560,7 +560,7 @@ static uint64_t lives_to_take(void)
 {
     const char *text = getenv("VIDI_TEST_KILLS");
     uint64_t asked = text ? strtoull(text, NULL, 10) : 0;
-    return asked ? asked : test_long() ? 10000 : test_sanitized() ? 100 : 400;
+    return asked ? asked : test_long() ? 10000 : test_sanitized() ? 50 : 200;
 }
 
 /* If something fails, the other children must not go on for ever. */

@@ -26,7 +26,7 @@ static uint64_t lives_to_take(void)
 {
     const char *text = getenv("VIDI_TEST_KILLS");
     uint64_t asked = text ? strtoull(text, NULL, 10) : 0;
-    return asked ? asked : test_long() ? 5000 : test_sanitized() ? 90 : 360;
+    return asked ? asked : test_long() ? 5000 : test_sanitized() ? 60 : 180;
 }
 
 /* The child. It ends by itself only if it is not killed. */

@@ -184,7 +184,7 @@ static void the_whole_interface_keeps_to_the_model(void **state)
 {
     (void)state;
     uint64_t first = number_from("VIDI_MODEL_SEED", 1);
-    uint64_t wanted = number_from("VIDI_MODEL_SEQUENCES", test_long() ? 200000 : test_sanitized() ? 80 : 200);
+    uint64_t wanted = number_from("VIDI_MODEL_SEQUENCES", test_long() ? 200000 : test_sanitized() ? 40 : 120);
     for (uint64_t done = 0; done < wanted; done += PER_PROCESS) {
         uint64_t n = wanted - done < PER_PROCESS ? wanted - done : PER_PROCESS;
         if (!run_apart(first + done, n, STEPS, false))

@@ -79,7 +79,7 @@ static bool plant_one(story *self, const plant *what, uint64_t number)
 static void planted_losses_are_found(void **state)
 {
     const plant *what = *state;
-    uint64_t planted = 0, most = what->end == CONSUMER_DIES ? 8 : test_long() ? UINT64_MAX : 12;
+    uint64_t planted = 0, most = what->end == CONSUMER_DIES ? 8 : test_long() ? UINT64_MAX : 8;
     for (bool more = true; more && planted < most; planted += more) {
         story self;
         story_begin(&self, what->way, planted + 1, 0);
@@ -182,7 +182,7 @@ static void nothing_is_lost_whichever_call_it_is(void **state)
     life_way way = *(const life_way *)*state;
     story_sums sums = {0};
     bool file = way == LIFE_APPENDS || way == LIFE_OUTPUT; /* pipes take many writes */
-    uint64_t step = test_long() ? 1 : file ? 23 : 97;
+    uint64_t step = test_long() ? 1 : file ? 41 : 173;
     for (fate_how how = FATE_KILL; how < FATE_HOWS; how++)
         sweep(way, (fate){how, FATE_ANYWHERE, 1 + ((uint64_t)way * 7 + how * 3) % step}, step, &sums);
     if (file) {
@@ -221,7 +221,7 @@ static void what_a_dead_consumer_has_taken_is_seen(void **state)
 {
     story_sums sums = {0};
     (void)state;
-    for (uint64_t seed = 1; seed <= (test_long() ? 200 : 20); seed++) {
+    for (uint64_t seed = 1; seed <= (test_long() ? 200 : 12); seed++) {
         story self;
         story_begin(&self, LIFE_PIPE, seed, 0);
         story_judge(&self);
@@ -291,7 +291,7 @@ static void nothing_is_lost_in_life_after_life(void **state)
 {
     life_way way = *(const life_way *)*state;
     story_sums sums = {0};
-    uint64_t lives = number_from("VIDI_TEST_LIVES", test_long() ? 1000 : 100) / WAYS;
+    uint64_t lives = number_from("VIDI_TEST_LIVES", test_long() ? 1000 : 60) / WAYS;
     uint64_t only = number_from("VIDI_TEST_SEED", 0), seed = only;
     if (!only)
         assert_int_equal(getrandom(&seed, sizeof seed, 0), sizeof seed);

@@ -75,7 +75,7 @@ static void every_allocation_can_fail(void **state)
     (void)state;
     long at = 0;
     while (run_without(at))
-        at += test_long() ? 1 : (test_sanitized() ? 5 : 1) + at % 5;
+        at += test_long() ? 1 : (test_sanitized() ? 11 : 3) + at % 5;
     assert_true(at > 200);
 }
 
