@@ -399,6 +399,92 @@ static void who_writes_at_the_same_time_is_waited_for(void **state)
     db_close(db);
 }
 
+/* ---- the schedule ---- */
+
+enum { PAGES = 5000, PORTION = 2000, DATE = 1000000 };
+
+/* In the schedule as of its last fetch, or of an earlier one. */
+static bool is_up_to_date(uint64_t page)
+{
+    return page % 14 == 0;
+}
+
+static bool is_behind(uint64_t page)
+{
+    return page % 14 == 7;
+}
+
+static bool is_missed(uint64_t page)
+{
+    bool is_gone = page % 10 == 0, is_unsettled = page % 13 == 0, is_outside = page % 17 == 0;
+    return !is_gone && !is_unsettled && !is_outside && !is_up_to_date(page);
+}
+
+static void add_page(crawl_db *db, uint64_t page)
+{
+    char text[32];
+    snprintf(text, sizeof text, "http://a/%d", (int)page);
+    frontier_url url = {.host = 5, .url = {text, strlen(text)}, .kind = page % 17 ? FRONTIER_PAGE : FRONTIER_OUTSIDE};
+    check_fine(db, frontier_add(db_frontier(db), &url));
+    assert_int_equal(url.id, page);
+    db_outcome row = fetched;
+    row.id = page;
+    row.date = DATE + (int64_t)page;
+    row.status = page % 10 ? 200 : 404;
+    row.change = page % 2 ? DB_CHANGED : DB_UNCHANGED;
+    check_fine(db, db_outcome_add(db, &row));
+    check_fine(db, db_newest_write(db, &(db_prior){.page = page, .newest = page, .settled = page % 13 ? page : 0}));
+    if (is_up_to_date(page) || is_behind(page))
+        check_fine(db, db_schedule_write(db, &(db_scheduled){.page = page,
+                                                             .history_bytes = 3,
+                                                             .importance = 2,
+                                                             .visited = row.date - is_behind(page)}));
+}
+
+typedef struct portion {
+    uint64_t last;
+    size_t count;
+} portion;
+
+/* The pages come in order, none is left out, and none comes that should not. */
+static int take_missed(void *context, const db_fetched *page)
+{
+    portion *self = context;
+    uint64_t expected = self->last + 1;
+    while (!is_missed(expected))
+        expected++;
+    check(page->row.page == expected, "page %llu comes, not %llu", (unsigned long long)page->row.page,
+          (unsigned long long)expected);
+    assert_int_equal(page->date, DATE + expected);
+    assert_int_equal(page->changed, expected % 2);
+    assert_int_equal(page->row.history_bytes, is_behind(expected) ? 3 : 0);
+    assert_true(page->row.importance == (is_behind(expected) ? 2 : 1));
+    self->last = expected;
+    return ++self->count == PORTION;
+}
+
+static void pages_that_the_schedule_lacks_come_in_portions(void **state)
+{
+    crawl_db *db = open_db(*state, DB_WRITE);
+    portion taken = {0};
+    size_t portions = 0, missed = 0;
+    int more = 1;
+    check_fine(db, db_begin(db));
+    for (uint64_t page = 1; page <= PAGES; page++) {
+        add_page(db, page);
+        missed += is_missed(page);
+    }
+    check_fine(db, db_commit(db));
+    for (size_t sum = 0; more == 1; sum += taken.count, portions++) {
+        taken.count = 0;
+        more = db_schedule_missed(db, taken.last, take_missed, &taken);
+        check(more == 1 || sum + taken.count == missed, "%zu pages came, not %zu", sum + taken.count, missed);
+    }
+    check_fine(db, more);
+    assert_int_equal(portions, missed / PORTION + 1);
+    db_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +500,7 @@ int main(void)
         in_a_folder(a_failed_change_cannot_be_committed),
         in_a_folder(a_full_disk_undoes_the_transaction),
         in_a_folder(who_writes_at_the_same_time_is_waited_for),
+        in_a_folder(pages_that_the_schedule_lacks_come_in_portions),
     };
     return cmocka_run_group_tests_name("database", tests, NULL, NULL);
 }

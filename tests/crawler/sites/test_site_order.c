@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawler/site/crawling.h"
+#include "crawler/site/living.h"
 #include "support/random.h"
 #include "support/runner.h"
 
@@ -165,17 +165,30 @@ static void all_pages_come_once(town *town, crawl_order order)
     crawling_must(&town->crawl, CRAWL_DONE);
     for (size_t i = 0; i < town->count; i++)
         check(town->pages[i]->requests == 1, "%s was fetched %u times", town->pages[i]->url, town->pages[i]->requests);
-    crawling_end(&town->crawl);
+}
+
+/* When a crawl becomes continuous. The schedule is written in portions of 2,000 pages. */
+static void all_pages_are_scheduled(town *town)
+{
+    town->crawl.options.continuous = true;
+    town->crawl.options.max_time = 1;
+    crawling_must(&town->crawl, CRAWL_LIMIT);
+    int64_t rows = living_ask(town->crawl.state, "SELECT count(*) FROM schedule");
+    check(rows == (int64_t)town->count, "%lld pages are in the schedule", (long long)rows);
 }
 
 static void all_pages_come_whatever_the_order(void **state)
 {
+    static const crawl_order orders[] = {CRAWL_BREADTH, CRAWL_DEPTH, CRAWL_BEST};
     town town;
     (void)state;
-    town_make(&town, HOSTS, 3000, 1);
-    all_pages_come_once(&town, CRAWL_BREADTH);
-    all_pages_come_once(&town, CRAWL_DEPTH);
-    all_pages_come_once(&town, CRAWL_BEST);
+    town_make(&town, HOSTS, 4500, 1);
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        all_pages_come_once(&town, orders[i]);
+        if (orders[i] == CRAWL_BEST)
+            all_pages_are_scheduled(&town);
+        crawling_end(&town.crawl);
+    }
     town_free(&town);
 }
 
@@ -230,7 +243,7 @@ int main(int argc, char **argv)
 {
     test_add_once("best finds half as much weight again, and depth goes deeper",
                   best_finds_half_as_much_again_and_depth_goes_deeper, NULL);
-    test_add_once("all pages come in the end, once", all_pages_come_whatever_the_order, NULL);
+    test_add_once("all pages come in the end, once, and are scheduled", all_pages_come_whatever_the_order, NULL);
     test_add("pages of sitemaps go first", pages_of_sitemaps_go_first, NULL);
     return test_run("crawler/sites/site_order", argc, argv);
 }
