@@ -83,6 +83,48 @@ static void an_unfinished_visit_is_continued(void **state)
     scene_end(&scene);
 }
 
+static void must_be_in_visit(const scene *scene, int visit, int exhausted)
+{
+    assert_int_equal(scene_number(scene, "SELECT max(visit) FROM epochs"), visit);
+    assert_int_equal(scene_number(scene, "SELECT value FROM meta WHERE name = 'exhausted'"), exhausted);
+}
+
+/* What waits for a parked host is no reason to go on with the visit; what another limit has left is. */
+static void a_visit_that_waits_for_parked_hosts_alone_is_over(void **state)
+{
+    scene scene;
+    crawl *opened;
+    (void)state;
+    tree_begin(&scene);
+    crawl_options *options = &scene.self.options;
+    options->max_host_pages = 5;
+    scene_run(&scene, CRAWL_LIMIT);
+    assert_string_equal(scene.self.why, "1 host is parked");
+    must_be_in_visit(&scene, 1, 1);
+    options->revisit = true;
+    scene_run(&scene, CRAWL_LIMIT);
+    assert_string_equal(scene.self.why, "1 host is parked");
+    must_be_in_visit(&scene, 2, 1);
+    options->max_pages = 2;
+    scene_run(&scene, CRAWL_LIMIT);
+    must_be_in_visit(&scene, 3, 0);
+    scene_run(&scene, CRAWL_LIMIT); /* which goes on with that visit */
+    must_be_in_visit(&scene, 3, 0);
+    options->max_pages = 0;
+    scene_run(&scene, CRAWL_LIMIT);
+    must_be_in_visit(&scene, 3, 1);
+    /* A run may change the limit. If it does not come to its end, nobody knows what is left. */
+    options->revisit = false;
+    options->max_host_pages = 0;
+    check(crawl_open(&opened, options, scene.self.why) == VIDI_OK, "%s", scene.self.why);
+    crawl_close(opened);
+    must_be_in_visit(&scene, 3, 0);
+    options->revisit = true;
+    scene_run(&scene, CRAWL_DONE);
+    must_be_in_visit(&scene, 3, 1);
+    scene_end(&scene);
+}
+
 /* The first --revisit of a new folder is the first visit. */
 static void a_new_crawl_may_say_revisit(void **state)
 {
@@ -308,6 +350,8 @@ int main(int argc, char **argv)
     static const char *const names[] = {"shortened", "damaged"};
     static const bool yes = true, no = false;
     test_add("an unfinished visit is continued", an_unfinished_visit_is_continued, NULL);
+    test_add("a visit that waits for parked hosts alone is over", a_visit_that_waits_for_parked_hosts_alone_is_over,
+             NULL);
     test_add("a new crawl may say --revisit", a_new_crawl_may_say_revisit, NULL);
     test_add("without an archive requests are unconditional", without_an_archive_requests_are_unconditional, NULL);
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
