@@ -176,6 +176,7 @@ static int dump_chunk(server_context *ctx, const family *family, const value *va
     bytes chunk = {.resize = memory_resize};
     settings settings = value_settings(value);
     settings.awaits = false; /* of a filter that is itself incomplete */
+    settings.id = 0;         /* what is loaded is another filter */
     uint64_t cursor;
     put_head(&chunk, iterator == ASK_FIRST ? &settings : NULL);
     int code = find_cursor(value, iterator, &cursor);

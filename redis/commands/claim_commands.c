@@ -6,7 +6,7 @@
  */
 #include "claim_commands.h"
 
-#include "commands.h"
+#include "guard.h"
 #include "redis/claims/claims.h"
 #include "redis/value/reply.h"
 
@@ -52,24 +52,35 @@ static const server_argument triple[] = {ARG("token", SERVER_ARG_STRING), ARG("u
 #define ARG_BLOCKS(name_, parts_) ARG_WITH(name_, NULL, SERVER_ARG_BLOCK, SERVER_ARG_MULTIPLE, -1, parts_)
 
 static const server_argument claim_arguments[] = {
-    ARG_KEY, ARG("owner", SERVER_ARG_STRING), ARG("lease-ms", SERVER_ARG_INTEGER), ARG_BLOCKS("page", pair), ARG_END};
-static const server_argument reclaim_arguments[] = {ARG_KEY, ARG("owner", SERVER_ARG_STRING),
+    ARG_KEY,        ARG("owner", SERVER_ARG_STRING), ARG("lease-ms", SERVER_ARG_INTEGER),
+    ARG_GUARD_URLS, ARG_BLOCKS("page", pair),        ARG_END};
+static const server_argument reclaim_arguments[] = {ARG_KEY,
+                                                    ARG("owner", SERVER_ARG_STRING),
                                                     ARG("lease-ms", SERVER_ARG_INTEGER),
-                                                    ARG_OPTION("count", "COUNT", SERVER_ARG_INTEGER), ARG_END};
-static const server_argument renew_arguments[] = {ARG_KEY, ARG("owner", SERVER_ARG_STRING),
+                                                    ARG_GUARD,
+                                                    ARG_OPTION("count", "COUNT", SERVER_ARG_INTEGER),
+                                                    ARG_END};
+static const server_argument renew_arguments[] = {ARG_KEY,
+                                                  ARG("owner", SERVER_ARG_STRING),
+                                                  ARG_GUARD,
                                                   ARG_OPTION("lease-ms", NULL, SERVER_ARG_INTEGER),
-                                                  ARG_OPTION("time-ms", "AT", SERVER_ARG_UNIX_TIME), ARG_END};
-static const server_argument commit_arguments[] = {ARG_KEY, ARG("owner", SERVER_ARG_STRING),
+                                                  ARG_OPTION("time-ms", "AT", SERVER_ARG_UNIX_TIME),
+                                                  ARG_END};
+static const server_argument commit_arguments[] = {ARG_KEY, ARG("owner", SERVER_ARG_STRING), ARG_GUARD,
                                                    ARG_MANY("token", SERVER_ARG_STRING), ARG_END};
 static const server_argument release_arguments[] = {ARG_KEY,
                                                     ARG("owner", SERVER_ARG_STRING),
+                                                    ARG_GUARD,
                                                     ARG_MANY("token", SERVER_ARG_STRING),
                                                     ARG_TOKEN("drop", "DROP"),
                                                     ARG_OPTION("time-ms", "AT", SERVER_ARG_UNIX_TIME),
                                                     ARG_END};
-static const server_argument claims_arguments[] = {ARG_KEY, ARG_OPTION("owner", "OWNER", SERVER_ARG_STRING),
+static const server_argument claims_arguments[] = {ARG_KEY,
+                                                   ARG_GUARD,
+                                                   ARG_OPTION("owner", "OWNER", SERVER_ARG_STRING),
                                                    ARG_OPTION("count", "COUNT", SERVER_ARG_INTEGER),
-                                                   ARG_OPTION("cursor", "CURSOR", SERVER_ARG_STRING), ARG_END};
+                                                   ARG_OPTION("cursor", "CURSOR", SERVER_ARG_STRING),
+                                                   ARG_END};
 static const server_argument hold_arguments[] = {ARG_KEY,
                                                  ARG("owner", SERVER_ARG_STRING),
                                                  ARG("deadline-ms", SERVER_ARG_UNIX_TIME),

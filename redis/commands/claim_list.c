@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "claim_commands.h"
+#include "guard.h"
 #include "redis/claims/claims.h"
 #include "redis/value/reply.h"
 
@@ -107,9 +108,11 @@ static void reply_list(server_context *ctx, const claims *claims, const listing 
         server.ReplyWithCString(ctx, "0");
 }
 
-/* VIDI.CLAIMS key [OWNER owner] [COUNT n] [CURSOR cursor] */
+/* VIDI.CLAIMS key [guard] [OWNER owner] [COUNT n] [CURSOR cursor] */
 int command_claims(server_context *ctx, server_string **argv, int argc)
 {
+    if (!guard_pass(ctx, &argv, &argc, 2, GUARD_BEFORE_WORDS))
+        return SERVER_OK;
     if (argc < 2 || argc % 2)
         return server.WrongArity(ctx);
     listing listing = {.count = LIST_DEFAULT};

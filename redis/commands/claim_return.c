@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "claim_commands.h"
+#include "guard.h"
 #include "redis/claims/claims.h"
 #include "redis/value/claim_key.h"
 #include "redis/value/reply.h"
@@ -98,9 +99,11 @@ static int return_all(returning *with, server_string **argv, void (*one)(returni
     return SERVER_OK;
 }
 
-/* VIDI.COMMIT key owner token [token ...] */
+/* VIDI.COMMIT key owner [guard] token [token ...] */
 int command_commit(server_context *ctx, server_string **argv, int argc)
 {
+    if (!guard_pass(ctx, &argv, &argc, 3, GUARD_BEFORE_WORDS))
+        return SERVER_OK;
     if (argc < 4)
         return server.WrongArity(ctx);
     returning with = {.ctx = ctx};
@@ -151,9 +154,11 @@ static void replicate_release(const returning *with, server_string **argv)
                          (long long)with->at);
 }
 
-/* VIDI.RELEASE key owner token [token ...] [DROP | AT time-ms] */
+/* VIDI.RELEASE key owner [guard] token [token ...] [DROP | AT time-ms] */
 int command_release(server_context *ctx, server_string **argv, int argc)
 {
+    if (!guard_pass(ctx, &argv, &argc, 3, GUARD_BEFORE_WORDS))
+        return SERVER_OK;
     if (argc < 4)
         return server.WrongArity(ctx);
     returning with = {.ctx = ctx, .at = server.Milliseconds()};
@@ -191,9 +196,11 @@ static void replicate_renewal(server_context *ctx, server_string **argv, int64_t
         server.Replicate(ctx, "VIDI.RENEW", "sscl", argv[1], argv[2], "AT", (long long)at);
 }
 
-/* VIDI.RENEW key owner [lease-ms] [AT time-ms] */
+/* VIDI.RENEW key owner [guard] [lease-ms] [AT time-ms] */
 int command_renew(server_context *ctx, server_string **argv, int argc)
 {
+    if (!guard_pass(ctx, &argv, &argc, 3, GUARD_BEFORE_WORDS))
+        return SERVER_OK;
     if (argc < 3 || argc > 6)
         return server.WrongArity(ctx);
     vidi_str owner;

@@ -5,6 +5,7 @@
  * resulting claims with their tokens and absolute deadlines.
  */
 #include "claim_commands.h"
+#include "guard.h"
 #include "redis/claims/claims.h"
 #include "redis/server/memory.h"
 #include "redis/value/claim_key.h"
@@ -96,14 +97,6 @@ static bool begin_claiming(claiming *with, size_t most)
     return true;
 }
 
-static uint64_t draw_token(void)
-{
-    uint64_t token = 0;
-    while (token == 0)
-        server.GetRandomBytes((unsigned char *)&token, sizeof token);
-    return token;
-}
-
 static double odds(claiming *with)
 {
     if (with->odds < 0)
@@ -126,7 +119,7 @@ static void make_claim(claiming *with, claim_terms *terms, const claim *expired)
     terms->loss = expired ? claim_read(claims, expired).loss : odds(with);
     int error;
     do {
-        terms->token = draw_token();
+        terms->token = draw_number();
         error = claims_put(claims, terms);
     } while (error == VIDI_EEXIST);
     if (error == VIDI_OK)
@@ -170,9 +163,11 @@ static void claim_url(claiming *with, vidi_str url, vidi_str payload)
     }
 }
 
-/* VIDI.CLAIM key owner lease-ms url payload [url payload ...] */
+/* VIDI.CLAIM key owner lease-ms [guard] url payload [url payload ...] */
 int command_claim(server_context *ctx, server_string **argv, int argc)
 {
+    if (!guard_pass(ctx, &argv, &argc, 4, GUARD_BEFORE_URLS))
+        return SERVER_OK;
     if (argc < 6 || argc % 2)
         return server.WrongArity(ctx);
     claiming with = {.ctx = ctx};
@@ -195,7 +190,7 @@ static int reclaim_one(claiming *with)
         return 0;
     int error;
     do {
-        error = claims_pass(claims, expired, with->owner, draw_token(), with->now + with->lease, with->lease);
+        error = claims_pass(claims, expired, with->owner, draw_number(), with->now + with->lease, with->lease);
     } while (error == VIDI_EEXIST);
     if (error != VIDI_OK)
         return error;
@@ -242,9 +237,11 @@ static bool parse_reclaim_count(server_context *ctx, server_string **argv, int a
     return false;
 }
 
-/* VIDI.RECLAIM key owner lease-ms [COUNT n] */
+/* VIDI.RECLAIM key owner lease-ms [guard] [COUNT n] */
 int command_reclaim(server_context *ctx, server_string **argv, int argc)
 {
+    if (!guard_pass(ctx, &argv, &argc, 4, GUARD_BEFORE_WORDS))
+        return SERVER_OK;
     if (argc != 4 && argc != 6)
         return server.WrongArity(ctx);
     claiming with = {.ctx = ctx};

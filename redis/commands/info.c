@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "commands.h"
+#include "guard.h"
 #include "redis/claims/claims.h"
 #include "redis/server/server.h"
 #include "redis/value/reply.h"
@@ -77,7 +77,7 @@ typedef struct facts {
     vidi_stats set;
     double expected_lost; /* with the claims that are outstanding */
     const char *fp_meaning, *hash_trust, *role, *invalid;
-    char can[ABILITIES_ROOM];
+    char id[TOKEN_DIGITS + 1], can[ABILITIES_ROOM];
     uint64_t max_memory, memory_bytes;
     uint64_t has_previous, previous_until;
     uint64_t claims, expired_claims;
@@ -104,6 +104,7 @@ static const field info_fields[] = {
     FIELD(facts, hash_trust, WORD),
     FIELD(facts, can, TEXT),
     FIELD(facts, role, WORD),
+    FIELD(facts, id, TEXT),
     SET_FIELD(epoch, COUNT64),
     SET_FIELD(past_epochs, COUNT64),
     FIELD(facts, has_previous, COUNT64),
@@ -158,6 +159,7 @@ static int gather(const value *value, facts *facts)
     facts->hash_trust = facts->set.hash_trust == VIDI_HASH_KEYED ? "keyed" : "trusting";
     facts->role = value->settings.role == ROLE_URLS ? "urls" : value->settings.role == ROLE_BF ? "bf" : "cf";
     facts->invalid = word_of(policies, value->settings.invalid);
+    token_print(value->settings.id, facts->id);
     list_abilities(facts->set.can, facts->can);
     facts->memory_bytes = value_bytes(value);
     facts->max_memory = value->settings.max_memory;
@@ -169,10 +171,12 @@ static int gather(const value *value, facts *facts)
     return VIDI_OK;
 }
 
-/* VIDI.INFO key */
+/* VIDI.INFO key [guard] */
 static int info(server_context *ctx, server_string **argv, int argc)
 {
     facts facts;
+    if (!guard_pass(ctx, &argv, &argc, 2, GUARD_BEFORE_WORDS))
+        return SERVER_OK;
     if (argc != 2)
         return server.WrongArity(ctx);
     const value *value = value_needed(ctx, argv[1], FOR_READ);
@@ -241,10 +245,12 @@ static void reply_with_stages(server_context *ctx, const vidi_set *set, const vi
     }
 }
 
-/* VIDI.STATS key */
+/* VIDI.STATS key [guard] */
 static int stats(server_context *ctx, server_string **argv, int argc)
 {
     vidi_stats stats = {.size = sizeof stats};
+    if (!guard_pass(ctx, &argv, &argc, 2, GUARD_BEFORE_WORDS))
+        return SERVER_OK;
     if (argc != 2)
         return server.WrongArity(ctx);
     const value *value = value_needed(ctx, argv[1], FOR_READ);
@@ -261,12 +267,12 @@ static int stats(server_context *ctx, server_string **argv, int argc)
 
 /* ---- the table ---- */
 
-static const server_argument key_argument[] = {ARG_KEY, ARG_END};
+static const server_argument key_argument[] = {ARG_KEY, ARG_GUARD, ARG_END};
 
 const command_entry info_commands[] = {
-    {"vidi.info", info, "readonly", 2, keys_read,
+    {"vidi.info", info, "readonly", -2, keys_read,
      "Tells everything about a set, the expected number of lost pages first.", "O(1)", key_argument},
-    {"vidi.stats", stats, "readonly", 2, keys_read, "Lists the epochs of a set and the stages of the current one.",
+    {"vidi.stats", stats, "readonly", -2, keys_read, "Lists the epochs of a set and the stages of the current one.",
      "O(N) where N is the number of epochs and stages", key_argument},
     {.name = NULL},
 };

@@ -1,13 +1,13 @@
 /*
  * Commands on whole sets: VIDI.ROTATE, HASPREVIOUS, EXPIREAT, MAXMEMORY and MERGE.
  *
- * Rotations and merges are replicated as the client sent them. They have the same effect on every server with the same
- * contents: the salts of an epoch follow from the key and its number, and a merge is made of sets that the replica has,
- * too.
+ * Rotations and merges are replicated as the client sent them, after the VIDI.RESERVE of a destination that was absent.
+ * They have the same effect on every server with the same contents: the salts of an epoch follow from the key and its
+ * number, and a merge is made of sets that the replica has, too.
  */
 #include <stdio.h>
 
-#include "commands.h"
+#include "guard.h"
 #include "redis/claims/claims.h"
 #include "redis/server/memory.h"
 #include "redis/server/server.h"
@@ -94,11 +94,13 @@ static int rotate(value *value, const rotation *rotation)
     return VIDI_OK;
 }
 
-/* VIDI.ROTATE key [CAPACITY urls] [ERROR rate] [EXPIREAT unix-seconds] */
+/* VIDI.ROTATE key [guard] [CAPACITY urls] [ERROR rate] [EXPIREAT unix-seconds] */
 static int rotate_command(server_context *ctx, server_string **argv, int argc)
 {
     rotation rotation;
     vidi_stats stats = {.size = sizeof stats};
+    if (!guard_pass(ctx, &argv, &argc, 2, GUARD_BEFORE_WORDS))
+        return SERVER_OK;
     if (argc < 2)
         return server.WrongArity(ctx);
     const char *wrong = parse_rotation(&rotation, argv + 2, argc - 2);
@@ -119,9 +121,11 @@ static int rotate_command(server_context *ctx, server_string **argv, int argc)
 
 /* ---- the previous epoch ---- */
 
-/* VIDI.HASPREVIOUS key url */
+/* VIDI.HASPREVIOUS key [guard] url */
 static int has_previous(server_context *ctx, server_string **argv, int argc)
 {
+    if (!guard_pass(ctx, &argv, &argc, 2, GUARD_BEFORE_URLS))
+        return SERVER_OK;
     if (argc != 3)
         return server.WrongArity(ctx);
     value *value = value_needed(ctx, argv[1], FOR_READ);
@@ -133,11 +137,13 @@ static int has_previous(server_context *ctx, server_string **argv, int argc)
     return verdict < 0 ? reply_failure(ctx, value, verdict) : reply_answer(ctx, value, verdict);
 }
 
-/* VIDI.EXPIREAT key unix-seconds */
+/* VIDI.EXPIREAT key unix-seconds [guard] */
 static int expire_at(server_context *ctx, server_string **argv, int argc)
 {
     int64_t until;
     bool absent;
+    if (!guard_pass(ctx, &argv, &argc, 3, GUARD_BEFORE_WORDS))
+        return SERVER_OK;
     if (argc != 3)
         return server.WrongArity(ctx);
     if (!parse_seconds(text_of(argv[2]), &until))
@@ -156,10 +162,12 @@ static int expire_at(server_context *ctx, server_string **argv, int argc)
 
 /* ---- VIDI.MAXMEMORY ---- */
 
-/* VIDI.MAXMEMORY key bytes */
+/* VIDI.MAXMEMORY key bytes [guard] */
 static int max_memory(server_context *ctx, server_string **argv, int argc)
 {
     uint64_t bytes;
+    if (!guard_pass(ctx, &argv, &argc, 3, GUARD_BEFORE_WORDS))
+        return SERVER_OK;
     if (argc != 3)
         return server.WrongArity(ctx);
     if (!parse_bytes(text_of(argv[2]), &bytes))
@@ -242,6 +250,8 @@ static int merge_into_new(server_context *ctx, server_string **argv, int argc)
     bool absent;
     const value *first = value_open(ctx, argv[2], FOR_READ, ANY_ROLE, &absent);
     settings settings = settings_from(&first->settings);
+    settings.id = 0;
+    settings.like = argv[2];
     value *into = value_new(&settings);
     int code = value_create(into, &settings, first);
     if (code < 0) {
@@ -256,6 +266,8 @@ static int merge_into_new(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     }
     value_put(ctx, argv[1], into);
+    settings.id = into->settings.id;
+    replicate_reserve(ctx, argv[1], &settings); /* with the id */
     server.ReplicateVerbatim(ctx);
     return server.ReplyWithSimpleString(ctx, "OK");
 }
@@ -300,14 +312,16 @@ static const server_key_spec merge_keys[] = {
 
 static const server_argument rotate_arguments[] = {
     ARG_KEY,
+    ARG_GUARD,
     ARG_OPTION("urls", "CAPACITY", SERVER_ARG_INTEGER),
     ARG_OPTION("rate", "ERROR", SERVER_ARG_DOUBLE),
     ARG_OPTION("unix-time-seconds", "EXPIREAT", SERVER_ARG_UNIX_TIME),
     ARG_END,
 };
-static const server_argument url_arguments[] = {ARG_KEY, ARG("url", SERVER_ARG_STRING), ARG_END};
-static const server_argument time_arguments[] = {ARG_KEY, ARG("unix-time-seconds", SERVER_ARG_UNIX_TIME), ARG_END};
-static const server_argument limit_arguments[] = {ARG_KEY, ARG("bytes", SERVER_ARG_INTEGER), ARG_END};
+static const server_argument url_arguments[] = {ARG_KEY, ARG_GUARD_URLS, ARG("url", SERVER_ARG_STRING), ARG_END};
+static const server_argument time_arguments[] = {ARG_KEY, ARG("unix-time-seconds", SERVER_ARG_UNIX_TIME), ARG_GUARD,
+                                                 ARG_END};
+static const server_argument limit_arguments[] = {ARG_KEY, ARG("bytes", SERVER_ARG_INTEGER), ARG_GUARD, ARG_END};
 static const server_argument merge_arguments[] = {
     ARG_WITH("destination", NULL, SERVER_ARG_KEY, 0, 0, NULL),
     ARG_WITH("source", NULL, SERVER_ARG_KEY, SERVER_ARG_MULTIPLE, 1, NULL),
@@ -317,11 +331,11 @@ static const server_argument merge_arguments[] = {
 const command_entry rotate_merge_commands[] = {
     {"vidi.rotate", rotate_command, "write deny-oom", -2, keys_update,
      "Begins the next epoch and returns its number; the previous one is kept.", "O(1)", rotate_arguments},
-    {"vidi.hasprevious", has_previous, "readonly fast", 3, keys_read,
+    {"vidi.hasprevious", has_previous, "readonly fast", -3, keys_read,
      "Looks a URL up in the previous epoch: 1 if it was not there, 0 if it was seen.", "O(1)", url_arguments},
-    {"vidi.expireat", expire_at, "write fast", 3, keys_update,
+    {"vidi.expireat", expire_at, "write fast", -3, keys_update,
      "Drops the previous epoch at a time: 1, or 0 if there is none.", "O(1)", time_arguments},
-    {"vidi.maxmemory", max_memory, "write fast", 3, keys_update, "Sets the memory that a key may take; 0: no limit.",
+    {"vidi.maxmemory", max_memory, "write fast", -3, keys_update, "Sets the memory that a key may take; 0: no limit.",
      "O(1)", limit_arguments},
     {"vidi.merge", merge, "write deny-oom", -3, merge_keys, "Adds everything that the sources hold to the destination.",
      "O(N) where N is the number of URLs in the sources", merge_arguments},

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands.h"
+#include "guard.h"
+#include "redis/claims/claims.h"
 #include "redis/server/memory.h"
 #include "redis/value/reply.h"
 #include "redis/value/value.h"
@@ -39,11 +40,13 @@ static bool parse_most(server_string **argv, int argc, uint64_t *most)
            *most >= PIECE_LEAST && *most <= PIECE_MOST;
 }
 
-/* VIDI.DUMP key cursor [MOST bytes] */
+/* VIDI.DUMP key cursor [guard] [MOST bytes] */
 static int dump(server_context *ctx, server_string **argv, int argc)
 {
     uint64_t cursor, most;
     bytes piece = {.resize = memory_resize};
+    if (!guard_pass(ctx, &argv, &argc, 3, GUARD_BEFORE_WORDS))
+        return SERVER_OK;
     if (argc < 3)
         return server.WrongArity(ctx);
     if (!parse_count(text_of(argv[2]), &cursor))
@@ -94,11 +97,14 @@ static void remove_key(server_context *ctx, server_string *name)
     server.CloseKey(key);
 }
 
-/* Replies whether more pieces follow, and tells replicas. */
-static int loaded(server_context *ctx, server_string *name, int more)
+/* Replies whether more pieces follow, and tells replicas; `id` is NULL if the command says it, or need not. */
+static int loaded(server_context *ctx, server_string **argv, int argc, const char *id, int more)
 {
-    server.ReplicateVerbatim(ctx);
-    value_changed(ctx, name);
+    if (id)
+        server.Replicate(ctx, "VIDI.LOAD", "vcc", argv + 1, (size_t)argc - 1, "ID", id);
+    else
+        server.ReplicateVerbatim(ctx);
+    value_changed(ctx, argv[1]);
     return server.ReplyWithLongLong(ctx, more);
 }
 
@@ -124,7 +130,9 @@ static int load_first(server_context *ctx, server_string **argv, int argc)
     if (old)
         remove_key(ctx, argv[1]);
     value_put(ctx, argv[1], made);
-    return loaded(ctx, argv[1], code);
+    char id[TOKEN_DIGITS + 1];
+    token_print(made->settings.id, id);
+    return loaded(ctx, argv, argc, settings.id ? NULL : id, code);
 }
 
 /* Replies which piece is awaited instead of the one that came. */
@@ -148,7 +156,7 @@ static int load_next(server_context *ctx, server_string **argv, int argc, uint64
     if (position != value->position)
         return refuse_position(ctx, value);
     int code = value_take_piece(value, text_of(argv[3]));
-    return code < 0 ? reply_failure(ctx, value, code) : loaded(ctx, argv[1], code);
+    return code < 0 ? reply_failure(ctx, value, code) : loaded(ctx, argv, argc, NULL, code);
 }
 
 /* VIDI.LOAD key position piece [word ...] */
@@ -165,10 +173,7 @@ static int load(server_context *ctx, server_string **argv, int argc)
 /* ---- the table ---- */
 
 static const server_argument dump_arguments[] = {
-    ARG_KEY,
-    ARG("cursor", SERVER_ARG_STRING),
-    ARG_OPTION("bytes", "MOST", SERVER_ARG_INTEGER),
-    ARG_END,
+    ARG_KEY, ARG("cursor", SERVER_ARG_STRING), ARG_GUARD, ARG_OPTION("bytes", "MOST", SERVER_ARG_INTEGER), ARG_END,
 };
 static const server_argument load_arguments[] = {
     ARG_KEY,

@@ -3,10 +3,10 @@
  *
  * One answer everywhere: 1 for a URL that is new, 0 for one that was seen. A batch gives each URL the answer that a
  * command of its own would give: an error for one that could not be added stands in its place, and the others are dealt
- * with all the same.
+ * with all the same. [guard] is what guard.h takes.
  */
 #include "batch.h"
-#include "commands.h"
+#include "guard.h"
 #include "redis/value/replicate.h"
 #include "redis/value/reply.h"
 #include "redis/value/value.h"
@@ -56,10 +56,12 @@ static int reserve(server_context *ctx, server_string **argv, int argc)
 
 /* ---- one URL ---- */
 
-/* VIDI.ADD key url */
+/* VIDI.ADD key [guard] url */
 static int add(server_context *ctx, server_string **argv, int argc)
 {
     uint8_t verdict;
+    if (!guard_pass(ctx, &argv, &argc, 2, GUARD_BEFORE_URLS))
+        return SERVER_OK;
     if (argc != 3)
         return server.WrongArity(ctx);
     value *value = value_or_new(ctx, argv[1]);
@@ -74,10 +76,12 @@ static int add(server_context *ctx, server_string **argv, int argc)
     return reply_answer(ctx, value, verdict);
 }
 
-/* VIDI.HAS key url */
+/* VIDI.HAS key [guard] url */
 static int has(server_context *ctx, server_string **argv, int argc)
 {
     bool absent;
+    if (!guard_pass(ctx, &argv, &argc, 2, GUARD_BEFORE_URLS))
+        return SERVER_OK;
     if (argc != 3)
         return server.WrongArity(ctx);
     const value *value = value_open(ctx, argv[1], FOR_READ, ANY_ROLE, &absent);
@@ -87,10 +91,12 @@ static int has(server_context *ctx, server_string **argv, int argc)
     return verdict < 0 ? reply_failure(ctx, value, verdict) : reply_answer(ctx, value, verdict);
 }
 
-/* VIDI.DEL key url */
+/* VIDI.DEL key [guard] url */
 static int del(server_context *ctx, server_string **argv, int argc)
 {
     bool absent;
+    if (!guard_pass(ctx, &argv, &argc, 2, GUARD_BEFORE_URLS))
+        return SERVER_OK;
     if (argc != 3)
         return server.WrongArity(ctx);
     value *value = value_open(ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
@@ -106,11 +112,13 @@ static int del(server_context *ctx, server_string **argv, int argc)
     return server.ReplyWithLongLong(ctx, 1);
 }
 
-/* VIDI.COUNT key url */
+/* VIDI.COUNT key [guard] url */
 static int count(server_context *ctx, server_string **argv, int argc)
 {
     uint64_t times;
     bool absent;
+    if (!guard_pass(ctx, &argv, &argc, 2, GUARD_BEFORE_URLS))
+        return SERVER_OK;
     if (argc != 3)
         return server.WrongArity(ctx);
     const value *value = value_open(ctx, argv[1], FOR_READ, ANY_ROLE, &absent);
@@ -177,10 +185,12 @@ static void run_batch(server_context *ctx, value *value, batch *batch, batch_fun
         from = run_slice(ctx, value, batch, function, from);
 }
 
-/* VIDI.MADD key url [url ...] */
+/* VIDI.MADD key [guard] url [url ...] */
 static int madd(server_context *ctx, server_string **argv, int argc)
 {
     batch batch;
+    if (!guard_pass(ctx, &argv, &argc, 2, GUARD_BEFORE_URLS))
+        return SERVER_OK;
     if (argc < 3)
         return server.WrongArity(ctx);
     value *value = value_or_new(ctx, argv[1]);
@@ -202,11 +212,13 @@ static int reply_all_new(server_context *ctx, int n)
     return SERVER_OK;
 }
 
-/* VIDI.MHAS key url [url ...] */
+/* VIDI.MHAS key [guard] url [url ...] */
 static int mhas(server_context *ctx, server_string **argv, int argc)
 {
     batch batch;
     bool absent;
+    if (!guard_pass(ctx, &argv, &argc, 2, GUARD_BEFORE_URLS))
+        return SERVER_OK;
     if (argc < 3)
         return server.WrongArity(ctx);
     value *value = value_open(ctx, argv[1], FOR_READ, ANY_ROLE, &absent);
@@ -260,24 +272,24 @@ static const server_argument reserve_arguments[] = {
     ARG_WITH("other", "LIKE", SERVER_ARG_KEY, SERVER_ARG_OPTIONAL, 1, NULL),
     ARG_END,
 };
-static const server_argument url_arguments[] = {ARG_KEY, ARG("url", SERVER_ARG_STRING), ARG_END};
-static const server_argument urls_arguments[] = {ARG_KEY, ARG_MANY("url", SERVER_ARG_STRING), ARG_END};
+static const server_argument url_arguments[] = {ARG_KEY, ARG_GUARD_URLS, ARG("url", SERVER_ARG_STRING), ARG_END};
+static const server_argument urls_arguments[] = {ARG_KEY, ARG_GUARD_URLS, ARG_MANY("url", SERVER_ARG_STRING), ARG_END};
 
 const command_entry url_commands[] = {
     {"vidi.reserve", reserve, "write deny-oom getkeys-api", -2, reserve_keys, "Makes an empty set.", "O(1)",
      reserve_arguments},
-    {"vidi.add", add, "write deny-oom fast", 3, keys_insert, "Adds a URL: 1 if it is new, 0 if it was seen.", "O(1)",
+    {"vidi.add", add, "write deny-oom fast", -3, keys_insert, "Adds a URL: 1 if it is new, 0 if it was seen.", "O(1)",
      url_arguments},
     {"vidi.madd", madd, "write deny-oom", -3, keys_insert,
      "Adds URLs: 1 for each that is new, 0 for each that was seen.", "O(N) where N is the number of URLs",
      urls_arguments},
-    {"vidi.has", has, "readonly fast", 3, keys_read, "Looks a URL up: 1 if it would be new, 0 if it was seen.", "O(1)",
+    {"vidi.has", has, "readonly fast", -3, keys_read, "Looks a URL up: 1 if it would be new, 0 if it was seen.", "O(1)",
      url_arguments},
     {"vidi.mhas", mhas, "readonly", -3, keys_read,
      "Looks URLs up: 1 for each that would be new, 0 for each that was seen.", "O(N) where N is the number of URLs",
      urls_arguments},
-    {"vidi.del", del, "write fast", 3, keys_delete, "Removes a URL: 1, or 0 if it is not there.", "O(1)",
+    {"vidi.del", del, "write fast", -3, keys_delete, "Removes a URL: 1, or 0 if it is not there.", "O(1)",
      url_arguments},
-    {"vidi.count", count, "readonly fast", 3, keys_read, "Tells how often a URL was added.", "O(1)", url_arguments},
+    {"vidi.count", count, "readonly fast", -3, keys_read, "Tells how often a URL was added.", "O(1)", url_arguments},
     {.name = NULL},
 };

@@ -191,6 +191,7 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
     X(void *, Realloc, (void *ptr, size_t bytes))                                                                      \
     X(void, Free, (void *ptr))                                                                                         \
     X(size_t, MallocSize, (void *ptr))                                                                                 \
+    X(void *, PoolAlloc, (server_context * ctx, size_t bytes)) /* until the command ends */                            \
     X(void, SetModuleAttribs, (server_context * ctx, const char *name, int version, int api))                          \
     X(int, IsModuleNameBusy, (const char *name))                                                                       \
     X(void, SetModuleOptions, (server_context * ctx, int options))                                                     \

@@ -3,6 +3,8 @@
  */
 #include "replicate.h"
 
+#include "redis/claims/claims.h"
+
 /* ---- whether anybody listens ---- */
 
 static bool somebody_listens = true;
@@ -35,8 +37,10 @@ void replicate_look_around(server_context *ctx)
 void replicate_reserve(server_context *ctx, server_string *name, const settings *settings)
 {
     if (settings->like) { /* the other set is the same there, and may be in a later epoch, which words do not tell */
-        server.Replicate(ctx, "VIDI.RESERVE", "scscl", name, "LIKE", settings->like, "MAXMEMORY",
-                         (long long)settings->max_memory);
+        char id[TOKEN_DIGITS + 1];
+        token_print(settings->id, id);
+        server.Replicate(ctx, "VIDI.RESERVE", "scsclcc", name, "LIKE", settings->like, "MAXMEMORY",
+                         (long long)settings->max_memory, "ID", id);
         return;
     }
     server_string *strings[SETTINGS_WORDS];
@@ -61,7 +65,7 @@ bool replicate_adds(server_context *ctx, server_string *name, const value *value
         if (n == 1) /* without a vector, which the server would copy */
             server.Replicate(ctx, "VIDI.ADD", "ss", name, items[0]);
         else
-            server.Replicate(ctx, "VIDI.MADD", "sv", name, items, n);
+            server.Replicate(ctx, "VIDI.MADD", "scv", name, "URLS", items, n);
         return true;
     }
     server_string **chosen = server.Alloc(stored * sizeof *chosen);
@@ -69,7 +73,7 @@ bool replicate_adds(server_context *ctx, server_string *name, const value *value
     for (size_t i = 0; i < n; i++)
         if (value_stored(value, verdicts[i]))
             chosen[count++] = items[i];
-    server.Replicate(ctx, "VIDI.MADD", "sv", name, chosen, count);
+    server.Replicate(ctx, "VIDI.MADD", "scv", name, "URLS", chosen, count);
     server.Free(chosen);
     return true;
 }

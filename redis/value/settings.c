@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "redis/claims/claims.h"
 #include "redis/server/memory.h"
 
 static const char *const invalid_names[] = {"KEEP", "DROP", "FAIL", NULL};
@@ -99,6 +100,13 @@ static const char *take_until(settings *settings, vidi_str text)
     return NULL;
 }
 
+/* An id looks like a token of a claim. */
+static const char *take_id(settings *settings, vidi_str text)
+{
+    bool good = parse_token(text, &settings->id) && settings->id;
+    return good ? NULL : complain("ID must be 16 hexadecimal digits in lower case, not all 0", text);
+}
+
 static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -161,6 +169,14 @@ static void print_key(const settings *settings, settings_words *words)
     add_pair(words, "KEY", text);
 }
 
+static void print_id(const settings *settings, settings_words *words)
+{
+    char text[TOKEN_DIGITS + 1];
+    token_print(settings->id, text);
+    if (settings->id)
+        add_pair(words, "ID", text);
+}
+
 static void print_awaits(const settings *settings, settings_words *words)
 {
     if (!settings->awaits)
@@ -207,6 +223,7 @@ typedef struct option {
 /* In the order in which they are printed; parameters and the key come last. */
 static const option options[] = {
     {.word = "ROLE", .type = OTHER, .take = take_role, .print = print_role},
+    {.word = "ID", .type = OTHER, .take = take_id, .print = print_id},
     {.word = "KIND", .type = TEXT, FIELD(kind)},
     {.word = "CAPACITY", .type = COUNT, FIELD(capacity)},
     {.word = "ERROR", .type = REAL, FIELD(error), .take = take_error},

@@ -3,7 +3,7 @@
  * into the append-only file and into snapshots, so there is one parser and one printer.
  *
  *     for users    [KIND k] [CAPACITY n] [ERROR e | LOST n] [CANON profile] [INVALID KEEP|DROP|FAIL]
- *                  [MAXMEMORY bytes] [PARAM name value]... [KEY hex] [LIKE key]
+ *                  [MAXMEMORY bytes] [PARAM name value]... [KEY hex] [ID hex] [LIKE key]
  *     for servers  [ROLE URLS|BF|CF] [EXPANSION n] [BUCKETSIZE n] [MAXITERATIONS n] [DELETED n] [MERGED n]
  *                  [UNTIL ms] [AWAITS n:bytes]
  *
@@ -24,6 +24,7 @@ typedef enum value_role { ROLE_URLS = 1, ROLE_BF = 2, ROLE_CF = 4 } value_role;
 /* What a value keeps of its settings; everything else is in the set itself. */
 #define TRAITS                                                                                                         \
     value_role role;                                                                                                   \
+    uint64_t id;             /* tells this set from every other one; 0: none was drawn yet */                          \
     uint32_t invalid;        /* vidi_invalid_policy */                                                                 \
     uint64_t capacity;       /* as requested; 0: unknown */                                                            \
     double error;            /* 0: the default */                                                                      \

@@ -40,8 +40,7 @@ static void free_value(void *data)
 static void *copy(server_string *from, server_string *to, const void *data)
 {
     (void)from;
-    (void)to;
-    return value_copy(data);
+    return value_copy(data, to);
 }
 
 static void digest_bytes(server_digest *digest, const void *bytes, size_t len)
@@ -59,7 +58,8 @@ static void digest_words(server_digest *digest, const settings *settings)
 
 /*
  * Equal on a primary and its replicas, and after loading: what the value answers to questions, not how it got there or
- * how often it was asked. The previous epoch is left out, because each server drops it when its own clock says so.
+ * how often it was asked. So a copy has the same digest, with another id. The previous epoch is left out, because each
+ * server drops it when its own clock says so.
  */
 static void digest(server_digest *digest, void *data)
 {
@@ -67,6 +67,7 @@ static void digest(server_digest *digest, void *data)
     unsigned char bytes[VIDI_CONTENT_DIGEST_BYTES];
     settings settings = value_settings(value);
     settings.previous_until = 0;
+    settings.id = 0;
     digest_words(digest, &settings);
     memory_lift_limits();
     if (vidi_content_digest(value->set, bytes) == VIDI_OK)

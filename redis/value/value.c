@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/fnv.h"
 #include "redis/claims/claims.h"
 #include "replicate.h"
 #include "reply.h"
@@ -56,10 +57,20 @@ void value_changed(server_context *ctx, server_string *name)
 
 /* ---- making and freeing ---- */
 
+uint64_t draw_number(void)
+{
+    uint64_t number = 0;
+    while (number == 0)
+        server.GetRandomBytes((unsigned char *)&number, sizeof number);
+    return number;
+}
+
 value *value_new(const settings *settings)
 {
     value *made = server.Calloc(1, sizeof *made);
     made->settings = settings->traits;
+    if (!made->settings.id)
+        made->settings.id = draw_number();
     made->deleted = settings->deleted;
     made->merged = settings->merged;
     made->previous_until = settings->previous_until; /* value_refresh lets it begin when the set is there */
@@ -102,9 +113,17 @@ settings value_settings(const value *value)
     return settings;
 }
 
-value *value_copy(const value *original)
+static uint64_t id_of_copy(const value *original, server_string *name)
+{
+    vidi_str text = text_of(name);
+    uint64_t hash = fnv_bytes(FNV_START, &original->settings.id, sizeof original->settings.id);
+    return fnv_bytes(hash, text.ptr, text.len);
+}
+
+value *value_copy(const value *original, server_string *name)
 {
     settings settings = value_settings(original);
+    settings.id = id_of_copy(original, name);
     value *made = value_new(&settings);
     vidi_access access;
     value_access(made, &access);
@@ -196,10 +215,11 @@ void value_refresh(value *value)
 /* What a set that is made like another one takes over, if the command says nothing else. */
 static void take_over(settings *settings, const value *like)
 {
-    uint64_t max_memory = settings->max_memory;
+    uint64_t max_memory = settings->max_memory, id = settings->id;
     server_string *name = settings->like;
     *settings = settings_from(&like->settings);
     settings->like = name;
+    settings->id = id;
     settings->max_memory = max_memory ? max_memory : settings->max_memory;
 }
 
@@ -260,6 +280,7 @@ value *value_make(server_context *ctx, server_string *name, settings *settings)
         return NULL;
     }
     pin_defaults(settings, made->set);
+    settings->id = made->settings.id;
     replicate_reserve(ctx, name, settings);
     server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_MODULE, "vidi.reserve", name);
     return made;

@@ -59,15 +59,24 @@ value *value_make(server_context *ctx, server_string *name, settings *settings);
 /* The value at a key, or a new one for URLs with the default settings. NULL if that fails; the error was replied. */
 value *value_or_new(server_context *ctx, server_string *name);
 
-/* A value without a set; never NULL. value_close frees it and everything in it. */
+/*
+ * A value without a set; never NULL. It draws an id if the settings have none. value_close frees it and everything in
+ * it.
+ */
 value *value_new(const settings *settings);
 void value_close(value *value);
 
 /* Makes the set of a value, empty; like another one if that is not NULL. VIDI_OK, or an error of the library. */
 int value_create(value *value, const settings *settings, const struct value *like);
 
-/* A copy, with everything in it. NULL if there is no memory. */
-value *value_copy(const value *original);
+/*
+ * A copy to this key, with everything in it but the id: it is another set from now on. Replicas copy by themselves, so
+ * its id follows from the original's and the key. NULL if there is no memory.
+ */
+value *value_copy(const value *original, server_string *name);
+
+/* A random number, never 0: ids of sets, tokens of claims. */
+uint64_t draw_number(void);
 
 /* The settings as they are now: with what a value keeps beside them. */
 settings value_settings(const value *value);

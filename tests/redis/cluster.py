@@ -2,7 +2,6 @@
 """Sets in a real cluster: slots that move, and replicas that are promoted meanwhile."""
 from support import server as servers
 from support.cluster import Cluster, Move
-from support.resp import Error
 from support.tap import case, check, expect, run
 
 servers.require()
@@ -42,6 +41,70 @@ def killed():
         expect(cluster("VIDI.MHAS", "k", *urls(50)), [0] * 50)
         cluster.revive(primary)
         expect(primary.role(), "slave")
+
+
+GUARDED = [  # the words before the options and after them
+    (["VIDI.ADD", "k"], ["URLS", "u"]), (["VIDI.MADD", "k"], ["URLS", "u", "v"]), (["VIDI.HAS", "k"], ["URLS", "u"]),
+    (["VIDI.CLAIM", "k", "o", HOUR], ["URLS", "u", "p"]), (["VIDI.COMMIT", "k", "o"], ["00000000000000aa"]),
+    (["VIDI.RECLAIM", "k", "o", HOUR], []), (["VIDI.INFO", "k"], []),
+]
+
+
+def half_moved(cluster):
+    """A set in a slot that moves to another primary, to which it has been carried, when that one's replica is promoted:
+    nobody has told the replica that the slot is on its way."""
+    cluster("VIDI.RESERVE", "k")
+    cluster("VIDI.MADD", "k", *urls(50))
+    id = dict(zip(*[iter(cluster("VIDI.INFO", "k"))] * 2))[b"id"]
+    source = cluster.owner("k")
+    target = next(node for node in cluster.primaries() if node is not source)
+    move = Move(cluster, "k", target).begin()
+    expect(move.carry(), 1)
+    expect(cluster.client(target)("WAIT", 1, 0), 1)
+    return source, target, cluster.take_over(target), id
+
+
+@case("a promoted replica of either end, in the middle of a move, creates nothing for commands that say so")
+def promoted():
+    with Cluster() as cluster:
+        source, old, target, id = half_moved(cluster)
+        # The importing primary has become a replica; its successor has the set, and does not know that it may serve it.
+        expect(target.ask("CLUSTER", "COUNTKEYSINSLOT", cluster.slot("k")), 1)
+        new_source = cluster.take_over(source)
+        check(cluster.owner("k") is new_source, "the slot belongs to the replica of its old primary")
+        expect(new_source.ask("CLUSTER", "COUNTKEYSINSLOT", cluster.slot("k")), 0)
+        for options in (["NOCREATE"], ["IF", id], ["NOCREATE", "IF", id]):
+            for front, rest in GUARDED:
+                reply = cluster.call(*front, *options, *rest)
+                check(str(reply).startswith("NOSET "), f"{front} {options}: {reply!r}")
+        expect([node.ask("DBSIZE") for node in cluster.primaries() if node is not target], [0, 0])
+        # Without them, a second set comes into being, and everything that was seen is new.
+        expect([reply[0] for reply in cluster("VIDI.CLAIM", "k", "o", HOUR, urls(1)[0], "")], [b"claimed"])
+        expect(new_source.ask("DBSIZE"), 1)
+        reply = cluster.call("VIDI.CLAIM", "k", "o", HOUR, "IF", id, "URLS", urls(1)[0], "")
+        check(str(reply).startswith("WRONGSET ") and id.decode() in reply, f"{reply!r}")
+        # Somebody finishes the move: the set itself is found again, and the other one is gone.
+        new_source.ask("DEL", "k")
+        for node in cluster.primaries():
+            node.ask("CLUSTER", "SETSLOT", cluster.slot("k"), "NODE", target.id())
+        cluster.hints.clear()
+        expect(cluster("VIDI.MHAS", "k", "IF", id, "URLS", *urls(50)), [0] * 50)
+        check(old.role() == "slave" and source.role() == "slave", "both ends were replaced")
+
+
+@case("while a slot moves, the id follows the set")
+def follows():
+    with Cluster() as cluster:
+        cluster("VIDI.RESERVE", "k")
+        id = dict(zip(*[iter(cluster("VIDI.INFO", "k"))] * 2))[b"id"]
+        source = cluster.owner("k")
+        for target in [node for node in cluster.primaries() if node is not source] + [source]:
+            move = Move(cluster, "k", target).begin()
+            expect(cluster("VIDI.ADD", "k", "IF", id, "URLS", f"before {target.port}"), 1)
+            move.carry()
+            expect(cluster("VIDI.ADD", "k", "IF", id, "URLS", f"after {target.port}"), 1)
+            move.end()
+            expect(cluster("VIDI.ADD", "k", "IF", id, "URLS", f"after {target.port}"), 0)
 
 
 run()

@@ -160,7 +160,7 @@ def only_new():
         once, twice = replicated(commands[:1]), replicated(commands)
         expect(len(twice), len(once), str(commands))
     commands = replicated([["BF.MADD", "b", "one", "two"], ["BF.MADD", "b", "two", "three", "one"]])
-    expect(commands[-1], [b"VIDI.MADD", b"b", b"three"])
+    expect(commands[-1], [b"VIDI.MADD", b"b", b"URLS", b"three"])
 
 
 @case("kinds that count replicate every stored add")

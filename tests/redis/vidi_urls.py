@@ -2,6 +2,7 @@
 """VIDI.RESERVE, ADD, MADD, HAS, MHAS, DEL and COUNT: answers, errors, limits, and what replicas are told."""
 import glob
 import os
+import re
 
 from support import server as servers
 from support import tap
@@ -274,13 +275,17 @@ def replicated():
         client.call("VIDI.RESERVE", "f")
         client("VIDI.RESERVE", "like", "LIKE", "m", "MAXMEMORY", "1mb")
         told = [[c[0].upper(), *c[1:]] for c in logged(server)]
+        for c in told:
+            if "ID" in c:
+                check(re.fullmatch("[0-9a-f]{16}", c[c.index("ID") + 1]), f"{c}")
+                del c[c.index("ID"):c.index("ID") + 2]
         keys = [c[c.index("KEY") + 1] for c in told if "KEY" in c]
         check(len(keys) == 3 and all(len(k) == 32 for k in keys), f"keys: {keys}")
         del_key = [c[:c.index("KEY")] if "KEY" in c else c for c in told]
         made = ["KIND", "fingerprint", "CANON", "whatwg/1"]  # defaults may be others in a later version
-        expect(del_key, [["VIDI.RESERVE", "k", *made], ["VIDI.MADD", "k", A, B], ["VIDI.MADD", "k", C], ["VIDI.DEL", "k", B],
+        expect(del_key, [["VIDI.RESERVE", "k", *made], ["VIDI.MADD", "k", A, B], ["VIDI.MADD", "k", "URLS", C], ["VIDI.DEL", "k", B],
                          ["VIDI.RESERVE", "m", *made, "PARAM", "multiset", "on"], ["VIDI.MADD", "m", A, A],
-                         ["VIDI.RESERVE", "f", *made, "INVALID", "FAIL"], ["VIDI.MADD", "f", A],
+                         ["VIDI.RESERVE", "f", *made, "INVALID", "FAIL"], ["VIDI.MADD", "f", "URLS", A],
                          ["VIDI.RESERVE", "like", "LIKE", "m", "MAXMEMORY", "1048576"]])
         before = digest(client)
         server.kill()

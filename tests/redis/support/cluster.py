@@ -48,9 +48,10 @@ class Node(Server):
         return self.ask("ROLE")[0].decode()
 
     def nodes(self):
-        """What it knows: id -> (flags, id of its primary or None)."""
+        """What it knows: id -> (flags, id of its primary or None, ranges of slots)."""
         rows = [row.split() for row in self.ask("CLUSTER", "NODES").decode().splitlines()]
-        return {row[0]: (row[2].split(","), None if row[3] == "-" else row[3]) for row in rows}
+        return {row[0]: (row[2].split(","), None if row[3] == "-" else row[3],
+                         [slots for slots in row[8:] if not slots.startswith("[")]) for row in rows}
 
 
 class Cluster:
@@ -85,7 +86,7 @@ class Cluster:
 
     def knows_all(self, node):
         known = node.nodes()
-        return len(known) == len(self.nodes) and not any("handshake" in flags for flags, _ in known.values())
+        return len(known) == len(self.nodes) and not any("handshake" in flags for flags, *_ in known.values())
 
     def add_node(self):
         """Another primary, without slots."""
@@ -99,8 +100,13 @@ class Cluster:
         return [node for node in self.nodes if node.is_alive()]
 
     def await_state(self):
-        """Waits until every node that runs says that all slots are served, and each replica is in step."""
-        await_that(lambda: all(self.is_well(node) for node in self.alive()), "the cluster is well")
+        """Waits until every node that runs says that all slots are served, and each replica is in step; and until all
+        agree who is whose replica and has which slots."""
+        await_that(lambda: all(self.is_well(node) for node in self.alive()) and self.agrees(), "the cluster is well")
+
+    def agrees(self):
+        views = {node.id(): {id: known[1:] for id, known in node.nodes().items()} for node in self.alive()}
+        return all(view.get(id) == mine.get(id) for id, mine in views.items() for view in views.values())
 
     def is_well(self, node):
         state = info_of_cluster(node)
@@ -129,7 +135,7 @@ class Cluster:
 
     def replicas_of(self, primary):
         known = primary.nodes()
-        return [node for node in self.alive() if known.get(node.id(), ([], None))[1] == primary.id()]
+        return [node for node in self.alive() if known[node.id()][1] == primary.id()]
 
     # ---- commands ----
 
