@@ -126,7 +126,7 @@ int command_claims(server_context *ctx, server_string **argv, int argc)
     if (!value && !absent)
         return SERVER_OK;
     const claims *claims = value ? value->claims : NULL;
-    int64_t now = server.Milliseconds();
+    int64_t now = value ? value_now(value) : 0;
     uint64_t all = claims_count(claims), expired = claims_expired(claims, now);
     server.ReplyWithMap(ctx, 4);
     server.ReplyWithCString(ctx, "live");

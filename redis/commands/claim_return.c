@@ -2,15 +2,26 @@
  * VIDI.COMMIT, VIDI.RELEASE and VIDI.RENEW: what owners do with their claims.
  *
  * COMMIT and RELEASE reach replicas with the tokens that were accepted, RENEW and RELEASE with the time at which they
- * happened (AT), so that replicas need no clock.
+ * happened (AT), so that replicas need no clock of their own.
  */
 #include <string.h>
 
 #include "claim_commands.h"
 #include "guard.h"
 #include "redis/claims/claims.h"
+#include "redis/server/memory.h"
 #include "redis/value/claim_key.h"
 #include "redis/value/reply.h"
+
+/* When a command happens that may say so: AT, from a primary; below 0: now. */
+static int64_t time_of(value *value, int64_t at)
+{
+    if (at < 0)
+        return value_now(value);
+    if (!memory_enforces())
+        value_catch_up(value, at);
+    return at;
+}
 
 /* ---- COMMIT, RELEASE ---- */
 
@@ -87,6 +98,8 @@ static int return_all(returning *with, server_string **argv, void (*one)(returni
     with->value = value_open(with->ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
     if (!with->value && !absent)
         return SERVER_OK;
+    if (with->value)
+        with->at = time_of(with->value, with->at);
     with->accepted = server.Alloc((size_t)with->tokens * sizeof *with->accepted);
     server.ReplyWithArray(with->ctx, with->tokens);
     for (int i = 0; i < with->tokens; i++)
@@ -161,7 +174,7 @@ int command_release(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     if (argc < 4)
         return server.WrongArity(ctx);
-    returning with = {.ctx = ctx, .at = server.Milliseconds()};
+    returning with = {.ctx = ctx, .at = -1};
     if (!parse_owner(ctx, argv[2], &with.owner))
         return SERVER_OK;
     if (!count_tokens(&with, argv, argc))
@@ -171,12 +184,12 @@ int command_release(server_context *ctx, server_string **argv, int argc)
 
 /* ---- RENEW ---- */
 
-/* Takes [lease-ms] [AT time-ms]; a lease of 0 is that of each claim. */
+/* Takes [lease-ms] [AT time-ms]; a lease of 0 is that of each claim, and a time below 0 is now. */
 static bool parse_renewal(server_context *ctx, server_string **argv, int argc, int64_t *lease, int64_t *at)
 {
     int next = 3;
     *lease = 0;
-    *at = server.Milliseconds();
+    *at = -1;
     if (argc == 4 || argc == 6)
         if (!parse_lease(ctx, argv[next++], lease))
             return false;
@@ -211,7 +224,10 @@ int command_renew(server_context *ctx, server_string **argv, int argc)
     value *value = value_open(ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
     if (!value && !absent)
         return SERVER_OK;
-    uint64_t renewed = value && value->claims ? claims_renew(value->claims, owner, lease, at) : 0;
+    if (!value || !value->claims)
+        return server.ReplyWithLongLong(ctx, 0);
+    at = time_of(value, at);
+    uint64_t renewed = claims_renew(value->claims, owner, lease, at);
     if (renewed) {
         replicate_renewal(ctx, argv, lease, at);
         value_changed(ctx, argv[1]);

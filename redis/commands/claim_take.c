@@ -86,7 +86,7 @@ typedef struct claiming {
 static bool begin_claiming(claiming *with, size_t most)
 {
     value *value = with->value;
-    with->now = server.Milliseconds();
+    with->now = value_now(value);
     with->odds = -1;
     atomic_store(&value->memory.refused, false);
     if (!value->claims && !(value->claims = claims_create(&value->memory.allocator))) {
@@ -333,6 +333,8 @@ int command_hold(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     if (!value->claims && !(value->claims = claims_create(&value->memory.allocator)))
         return reply_error(ctx, "there is no memory for the claim");
+    if (!memory_enforces()) /* from the primary: when the lease began, or the claim was given up */
+        value_catch_up(value, terms.owner.len ? terms.deadline - terms.lease : terms.deadline);
     int done = hold_all(ctx, value, terms, argv + 5, argc - 5);
     if (done == 0)
         return SERVER_OK;

@@ -166,7 +166,7 @@ static int gather(const value *value, facts *facts)
     facts->has_previous = expiry_has_previous(value);
     facts->previous_until = (uint64_t)value->previous_until;
     facts->claims = claims_count(value->claims);
-    facts->expired_claims = claims_expired(value->claims, server.Milliseconds());
+    facts->expired_claims = claims_expired(value->claims, value_now(value));
     facts->next_piece = value->position;
     return VIDI_OK;
 }

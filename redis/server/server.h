@@ -207,6 +207,7 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
     X(int, SubscribeToServerEvent, (server_context * ctx, server_event event, server_event_function function))         \
     X(void, GetRandomBytes, (unsigned char *bytes, size_t len))                                                        \
     X(long long, Milliseconds, (void))                                                                                 \
+    X(uint64_t, MonotonicMicroseconds, (void)) /* since some moment */                                                 \
     /* strings */                                                                                                      \
     X(const char *, StringPtrLen, (const server_string *text, size_t *len))                                            \
     X(server_string *, CreateString, (server_context * ctx, const char *text, size_t len))                             \

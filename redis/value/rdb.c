@@ -230,6 +230,8 @@ static bool load_settings(server_io *io, settings *settings)
     size_t got = load_words(io, words, (size_t)count);
     settings_init(settings, ROLE_URLS);
     const char *wrong = got < count ? "words are missing" : settings_parse(settings, words, got);
+    if (!wrong && !settings->id)
+        wrong = "the set has no id";
     if (wrong)
         server.LogIOError(io, "warning", "vidi refuses the settings of a set: %s", wrong);
     for (size_t i = 0; i < got; i++)

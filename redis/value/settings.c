@@ -237,6 +237,7 @@ static const option options[] = {
     {.word = "DELETED", .type = COUNT, FIELD(deleted)},
     {.word = "MERGED", .type = COUNT, FIELD(merged)},
     {.word = "UNTIL", .type = COUNT, FIELD(previous_until), .take = take_until},
+    {.word = "CLOCK", .type = COUNT, FIELD(clock)},
     {.word = "AWAITS", .type = OTHER, .take = take_awaits, .print = print_awaits},
     {.word = "KEY", .type = OTHER, .take = take_key},
 };

@@ -5,7 +5,7 @@
  *     for users    [KIND k] [CAPACITY n] [ERROR e | LOST n] [CANON profile] [INVALID KEEP|DROP|FAIL]
  *                  [MAXMEMORY bytes] [PARAM name value]... [KEY hex] [ID hex] [LIKE key]
  *     for servers  [ROLE URLS|BF|CF] [EXPANSION n] [BUCKETSIZE n] [MAXITERATIONS n] [DELETED n] [MERGED n]
- *                  [UNTIL ms] [AWAITS n:bytes]
+ *                  [UNTIL ms] [CLOCK ms] [AWAITS n:bytes]
  *
  * Words are not case-sensitive. Options that are left out keep their defaults.
  */
@@ -51,6 +51,7 @@ typedef struct settings {
     uint64_t deleted;       /* CF: items deleted so far */
     uint64_t merged;        /* sets that store every add: items that came by merging, which their counters leave out */
     int64_t previous_until; /* Unix time in ms at which the previous epoch is dropped; 0: it stays */
+    int64_t clock;          /* value_now when this was written; 0: there are no claims */
     bool awaits;            /* the set is not complete */
     uint64_t position;      /* then: what VIDI.LOAD expects next */
     unsigned char piece_state[VIDI_PIECE_STATE_BYTES]; /* then: vidi_piece_state */

@@ -66,7 +66,7 @@ static void digest(server_digest *digest, void *data)
     const value *value = data;
     unsigned char bytes[VIDI_CONTENT_DIGEST_BYTES];
     settings settings = value_settings(value);
-    settings.previous_until = 0;
+    settings.previous_until = settings.clock = 0;
     settings.id = 0;
     digest_words(digest, &settings);
     memory_lift_limits();

@@ -8,6 +8,7 @@
 
 #include "common/fnv.h"
 #include "redis/claims/claims.h"
+#include "redis/server/steady.h"
 #include "replicate.h"
 #include "reply.h"
 #include "type.h"
@@ -65,6 +66,17 @@ uint64_t draw_number(void)
     return number;
 }
 
+int64_t value_now(const value *value)
+{
+    return steady_now() + value->ahead;
+}
+
+void value_catch_up(value *value, int64_t time)
+{
+    int64_t behind = (time < CLAIM_TIME_MOST ? time : CLAIM_TIME_MOST) - value_now(value);
+    value->ahead += behind > 0 ? behind : 0;
+}
+
 value *value_new(const settings *settings)
 {
     value *made = server.Calloc(1, sizeof *made);
@@ -74,6 +86,7 @@ value *value_new(const settings *settings)
     made->deleted = settings->deleted;
     made->merged = settings->merged;
     made->previous_until = settings->previous_until; /* value_refresh lets it begin when the set is there */
+    value_catch_up(made, settings->clock);
     memory_init(&made->memory, settings->max_memory);
     memory_add_owner(&made->memory, made);
     if (settings->awaits) {
@@ -108,6 +121,7 @@ settings value_settings(const value *value)
     settings.deleted = value->deleted;
     settings.merged = value->merged;
     settings.previous_until = value->previous_until;
+    settings.clock = claims_count(value->claims) ? value_now(value) : 0;
     settings.position = value->position;
     settings.awaits = vidi_piece_state(value->set, settings.piece_state) == VIDI_OK;
     return settings;

@@ -28,6 +28,7 @@ typedef struct value {
     memory memory; /* every byte of this value, also of the claims and of this struct */
     traits settings;
     claims *claims;         /* NULL until the first claim */
+    int64_t ahead;          /* milliseconds between steady_now and value_now */
     int64_t previous_until; /* Unix time in ms at which the previous epoch is dropped; 0: it stays. See expiry_set */
     expiry_link expiry;
     uint64_t deleted;     /* CF.INFO: items deleted */
@@ -83,6 +84,16 @@ settings value_settings(const value *value);
 
 /* Puts a value at a key that is absent. */
 bool value_put(server_context *ctx, server_string *name, value *value);
+
+/*
+ * The time by which the leases of this value are measured, in Unix milliseconds: steady_now, but never before a time
+ * at which another server, or this one before it was restarted, made or saved one of its claims. So no lease is longer
+ * than it was given, whatever the clocks of servers say.
+ */
+int64_t value_now(const value *value);
+
+/* Its claims have seen this time. Beyond CLAIM_TIME_MOST there is no time. */
+void value_catch_up(value *value, int64_t time);
 
 /* How the library uses a set of this value: for vidi_read, vidi_piece_read and vidi_copy. */
 void value_access(value *value, vidi_access *access);

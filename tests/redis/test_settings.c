@@ -48,6 +48,7 @@ static void printed_words_give_the_same_settings(void **state)
         "ROLE BF EXPANSION 2 KEY 000102030405060708090a0b0c0d0e0f",
         "ROLE CF BUCKETSIZE 4 MAXITERATIONS 20 EXPANSION 1 DELETED 17 UNTIL 1700000000000",
         "ERROR 0.30000000000000004",
+        "ID 00000000000000aa CLOCK 1700000000000",
     };
     char long_one[VIDI_PARAMS_ROOM * 4] = "KIND list";
     (void)state;

@@ -48,6 +48,11 @@ def meter_path():
     return built("tests", "libredis_meter.so")
 
 
+def clock_path():
+    """Loaded into a server, it shows the time that the test says: clock.c."""
+    return built("tests", "libredis_clock.so")
+
+
 def keys_path():
     """Loaded into each server, it gives sets the same keys in every run: support/fixed_keys.c."""
     return built("tests", "libfixed_keys.so")
