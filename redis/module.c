@@ -10,6 +10,7 @@
 #include "redis/server/server.h"
 #include "redis/value/expiry.h"
 #include "redis/value/replicate.h"
+#include "redis/value/totals.h"
 #include "redis/value/type.h"
 
 enum { MODULE_VERSION = VIDI_VERSION_MAJOR * 10000 + VIDI_VERSION_MINOR * 100 + VIDI_VERSION_PATCH };
@@ -55,6 +56,12 @@ static void on_info(server_info *info, int for_crash_report)
     server.InfoAddSection(info, ""); /* "vidi" */
     server.InfoAddFieldCString(info, "version", vidi_version());
     server.InfoAddFieldCString(info, "cpu", vidi_cpu());
+    totals totals = totals_now();
+    server.InfoAddFieldULongLong(info, "sets", totals.sets);
+    server.InfoAddFieldULongLong(info, "urls", totals.urls);
+    server.InfoAddFieldULongLong(info, "claims", totals.claims);
+    server.InfoAddFieldULongLong(info, "refused", totals.refused);
+    server.InfoAddFieldULongLong(info, "misplaced", totals.misplaced);
     server.InfoAddFieldULongLong(info, "memory_bytes", memory_total());
     server.InfoAddFieldULongLong(info, "bytes_to_free", background_bytes());
     server.InfoAddFieldULongLong(info, "loads", type_loads());

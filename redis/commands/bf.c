@@ -133,7 +133,7 @@ static int add_items(server_context *ctx, server_string *name, server_string **i
     batch_take(&batch, items, n);
     int error = value_add(value, batch.items, batch.n, batch.verdicts);
     if (replicate_adds(ctx, name, value, items, batch.n, batch.verdicts, false))
-        value_changed(ctx, name);
+        value_changed(ctx, name, value, "vidi.add");
     reply_verdicts(ctx, value, &batch, error);
     batch_free(&batch);
     return SERVER_OK;
@@ -154,7 +154,7 @@ static int add(server_context *ctx, server_string **argv, int argc)
     if (error)
         return reply_failure(ctx, value, error);
     if (replicate_adds(ctx, argv[1], value, argv + 2, 1, &verdict, false))
-        value_changed(ctx, argv[1]);
+        value_changed(ctx, argv[1], value, "vidi.add");
     return server.ReplyWithBool(ctx, verdict == VIDI_NEW);
 }
 

@@ -130,9 +130,12 @@ static void reply_stored(server_context *ctx, const request *request, bool store
 /* An item could not be added. */
 static void reply_refused(server_context *ctx, const request *request, const value *value, int error)
 {
-    if (error != VALUE_FULL)
+    if (error != VALUE_FULL) {
         reply_failure(ctx, value, error);
-    else if (!request->many)
+        return;
+    }
+    totals_count_refused();
+    if (!request->many)
         server.ReplyWithError(ctx, "Filter is full");
     else if (answers_numbers(ctx, request))
         server.ReplyWithLongLong(ctx, -1);
@@ -182,7 +185,7 @@ static int add_items(server_context *ctx, server_string *name, server_string **i
     else
         add_all(ctx, request, value, &batch);
     if (replicate_adds(ctx, name, value, items, batch.n, batch.verdicts, false))
-        value_changed(ctx, name);
+        value_changed(ctx, name, value, "vidi.add");
     batch_free(&batch);
     return SERVER_OK;
 }
@@ -285,7 +288,7 @@ static int del(server_context *ctx, server_string **argv, int argc)
         return reply_failure(ctx, value, code);
     if (code == VIDI_OK) {
         replicate_removal(ctx, argv[1], argv[2]);
-        value_changed(ctx, argv[1]);
+        value_changed(ctx, argv[1], value, "vidi.del");
     }
     return server.ReplyWithBool(ctx, code == VIDI_OK);
 }

@@ -235,12 +235,12 @@ static int refuse(server_context *ctx, const char *text, const char *why)
     "this is not a chunk of this module. Filters of RedisBloom cannot be loaded; add their items to a new filter"
 
 /* A chunk was taken: tells replicas. */
-static int loaded(server_context *ctx, server_string *name, const value *value, vidi_str piece, uint64_t position)
+static int loaded(server_context *ctx, server_string *name, value *value, vidi_str piece, uint64_t position)
 {
     settings settings = value_settings(value);
     settings.awaits = false;
     replicate_load(ctx, name, position, piece, &settings);
-    value_changed(ctx, name);
+    value_changed(ctx, name, value, "vidi.load");
     return server.ReplyWithSimpleString(ctx, "OK");
 }
 

@@ -32,6 +32,7 @@ typedef struct returning {
     vidi_str owner;
     bool drop;                /* RELEASE: forgets the URLs */
     int64_t at;               /* RELEASE: when it happens; below 0: now */
+    const char *event;        /* for value_changed */
     int tokens;               /* how many of the arguments from argv[3] on are tokens */
     server_string **accepted; /* tokens that were not stale, for the replicas */
     size_t count;
@@ -106,7 +107,7 @@ static int return_all(returning *with, server_string **argv, void (*one)(returni
         one(with, argv[3 + i]);
     if (with->count) {
         replicate(with, argv);
-        value_changed(with->ctx, argv[1]);
+        value_changed(with->ctx, argv[1], with->value, with->event);
     }
     server.Free(with->accepted);
     return SERVER_OK;
@@ -119,7 +120,7 @@ int command_commit(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     if (argc < 4)
         return server.WrongArity(ctx);
-    returning with = {.ctx = ctx};
+    returning with = {.ctx = ctx, .event = "vidi.commit"};
     if (!parse_owner(ctx, argv[2], &with.owner))
         return SERVER_OK;
     if (!count_tokens(&with, argv, argc) || with.tokens != argc - 3)
@@ -174,7 +175,7 @@ int command_release(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     if (argc < 4)
         return server.WrongArity(ctx);
-    returning with = {.ctx = ctx, .at = -1};
+    returning with = {.ctx = ctx, .at = -1, .event = "vidi.release"};
     if (!parse_owner(ctx, argv[2], &with.owner))
         return SERVER_OK;
     if (!count_tokens(&with, argv, argc))
@@ -230,7 +231,7 @@ int command_renew(server_context *ctx, server_string **argv, int argc)
     uint64_t renewed = claims_renew(value->claims, owner, lease, at);
     if (renewed) {
         replicate_renewal(ctx, argv, lease, at);
-        value_changed(ctx, argv[1]);
+        value_changed(ctx, argv[1], value, "vidi.renew");
     }
     return server.ReplyWithLongLong(ctx, (long long)renewed);
 }

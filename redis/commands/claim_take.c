@@ -36,19 +36,6 @@ static void holds_add(server_context *ctx, holds *holds, const claim_terms *term
     holds->list[holds->count++] = server.CreateString(ctx, terms->payload.ptr, terms->payload.len);
 }
 
-/* Replicates the claims, if there are any, and frees the list. */
-static void holds_end(server_context *ctx, holds *holds, server_string **argv, int64_t deadline, int64_t lease)
-{
-    if (holds->count) {
-        server.Replicate(ctx, "VIDI.HOLD", "ssllv", argv[1], argv[2], (long long)deadline, (long long)lease,
-                         holds->list, holds->count);
-        value_changed(ctx, argv[1]);
-    }
-    for (size_t i = 0; i < holds->count; i++)
-        server.FreeString(ctx, holds->list[i]);
-    server.Free(holds->list);
-}
-
 /* ---- replies ---- */
 
 static void reply_words(server_context *ctx, const char *word, const char *detail)
@@ -95,6 +82,20 @@ static bool begin_claiming(claiming *with, size_t most)
     }
     holds_begin(&with->holds, most);
     return true;
+}
+
+/* Replicates the claims that were made or passed on, if there are any, and frees the list of them. */
+static void end_claiming(claiming *with, server_string **argv)
+{
+    holds *holds = &with->holds;
+    if (holds->count) {
+        server.Replicate(with->ctx, "VIDI.HOLD", "ssllv", argv[1], argv[2], (long long)(with->now + with->lease),
+                         (long long)with->lease, holds->list, holds->count);
+        value_changed(with->ctx, argv[1], with->value, "vidi.claim");
+    }
+    for (size_t i = 0; i < holds->count; i++)
+        server.FreeString(with->ctx, holds->list[i]);
+    server.Free(holds->list);
 }
 
 static double odds(claiming *with)
@@ -177,7 +178,7 @@ int command_claim(server_context *ctx, server_string **argv, int argc)
     server.ReplyWithArray(ctx, (argc - 4) / 2);
     for (int i = 4; i < argc; i += 2)
         claim_url(&with, text_of(argv[i]), text_of(argv[i + 1]));
-    holds_end(ctx, &with.holds, argv, with.now + with.lease, with.lease);
+    end_claiming(&with, argv);
     return SERVER_OK;
 }
 
@@ -259,7 +260,7 @@ int command_reclaim(server_context *ctx, server_string **argv, int argc)
     if (!begin_claiming(&with, (size_t)(count < there ? count : there)))
         return SERVER_OK;
     reclaim_all(&with, count);
-    holds_end(ctx, &with.holds, argv, with.now + with.lease, with.lease);
+    end_claiming(&with, argv);
     return SERVER_OK;
 }
 
@@ -339,6 +340,6 @@ int command_hold(server_context *ctx, server_string **argv, int argc)
     if (done == 0)
         return SERVER_OK;
     server.Replicate(ctx, "VIDI.HOLD", "v", argv + 1, (size_t)(4 + done));
-    value_changed(ctx, argv[1]);
+    value_changed(ctx, argv[1], value, "vidi.claim");
     return SERVER_OK;
 }

@@ -115,7 +115,7 @@ static int rotate_command(server_context *ctx, server_string **argv, int argc)
     if (code < 0)
         return reply_failure(ctx, value, code);
     server.ReplicateVerbatim(ctx);
-    value_changed(ctx, argv[1]);
+    value_changed(ctx, argv[1], value, "vidi.rotate");
     return server.ReplyWithLongLong(ctx, (long long)stats.epoch);
 }
 
@@ -156,7 +156,7 @@ static int expire_at(server_context *ctx, server_string **argv, int argc)
     expiry_set(value, until);
     expiry_run();
     server.ReplicateVerbatim(ctx);
-    value_changed(ctx, argv[1]);
+    value_changed(ctx, argv[1], value, "vidi.expireat");
     return server.ReplyWithLongLong(ctx, 1);
 }
 
@@ -177,7 +177,7 @@ static int max_memory(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     value->settings.max_memory = value->memory.limit = bytes;
     server.ReplicateVerbatim(ctx);
-    value_changed(ctx, argv[1]);
+    value_changed(ctx, argv[1], value, "vidi.maxmemory");
     return server.ReplyWithSimpleString(ctx, "OK");
 }
 
@@ -269,6 +269,7 @@ static int merge_into_new(server_context *ctx, server_string **argv, int argc)
     settings.id = into->settings.id;
     replicate_reserve(ctx, argv[1], &settings); /* with the id */
     server.ReplicateVerbatim(ctx);
+    value_changed(ctx, argv[1], into, "vidi.merge");
     return server.ReplyWithSimpleString(ctx, "OK");
 }
 
@@ -283,7 +284,7 @@ static int merge_into(server_context *ctx, value *into, server_string **argv, in
     int begun = merged + (code == VIDI_EMEMORY || code == VIDI_ELIMIT);
     if (begun) {
         server.Replicate(ctx, "VIDI.MERGE", "sv", argv[1], argv + 2, (size_t)begun);
-        value_changed(ctx, argv[1]);
+        value_changed(ctx, argv[1], into, "vidi.merge");
     }
     if (code != VIDI_OK)
         return refuse_source(ctx, merged + 1, merged > 0, why_not_merged(code));

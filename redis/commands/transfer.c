@@ -98,13 +98,13 @@ static void remove_key(server_context *ctx, server_string *name)
 }
 
 /* Replies whether more pieces follow, and tells replicas; `id` is NULL if the command says it, or need not. */
-static int loaded(server_context *ctx, server_string **argv, int argc, const char *id, int more)
+static int loaded(server_context *ctx, server_string **argv, int argc, value *value, const char *id, int more)
 {
     if (id)
         server.Replicate(ctx, "VIDI.LOAD", "vcc", argv + 1, (size_t)argc - 1, "ID", id);
     else
         server.ReplicateVerbatim(ctx);
-    value_changed(ctx, argv[1]);
+    value_changed(ctx, argv[1], value, "vidi.load");
     return server.ReplyWithLongLong(ctx, more);
 }
 
@@ -132,7 +132,7 @@ static int load_first(server_context *ctx, server_string **argv, int argc)
     value_put(ctx, argv[1], made);
     char id[TOKEN_DIGITS + 1];
     token_print(made->settings.id, id);
-    return loaded(ctx, argv, argc, settings.id ? NULL : id, code);
+    return loaded(ctx, argv, argc, made, settings.id ? NULL : id, code);
 }
 
 /* Replies which piece is awaited instead of the one that came. */
@@ -156,7 +156,7 @@ static int load_next(server_context *ctx, server_string **argv, int argc, uint64
     if (position != value->position)
         return refuse_position(ctx, value);
     int code = value_take_piece(value, text_of(argv[3]));
-    return code < 0 ? reply_failure(ctx, value, code) : loaded(ctx, argv, argc, NULL, code);
+    return code < 0 ? reply_failure(ctx, value, code) : loaded(ctx, argv, argc, value, NULL, code);
 }
 
 /* VIDI.LOAD key position piece [word ...] */

@@ -72,7 +72,7 @@ static int add(server_context *ctx, server_string **argv, int argc)
     if (error)
         return reply_failure(ctx, value, error);
     if (replicate_adds(ctx, argv[1], value, argv + 2, 1, &verdict, true))
-        value_changed(ctx, argv[1]);
+        value_changed(ctx, argv[1], value, "vidi.add");
     return reply_answer(ctx, value, verdict);
 }
 
@@ -108,7 +108,7 @@ static int del(server_context *ctx, server_string **argv, int argc)
     if (code != VIDI_OK)
         return code < 0 ? reply_failure(ctx, value, code) : reply_answer(ctx, value, code);
     replicate_removal(ctx, argv[1], argv[2]);
-    value_changed(ctx, argv[1]);
+    value_changed(ctx, argv[1], value, "vidi.del");
     return server.ReplyWithLongLong(ctx, 1);
 }
 
@@ -199,7 +199,7 @@ static int madd(server_context *ctx, server_string **argv, int argc)
     batch_take(&batch, argv + 2, argc - 2);
     run_batch(ctx, value, &batch, value_add);
     if (replicate_adds(ctx, argv[1], value, argv + 2, batch.n, batch.verdicts, true))
-        value_changed(ctx, argv[1]);
+        value_changed(ctx, argv[1], value, "vidi.add");
     batch_free(&batch);
     return SERVER_OK;
 }

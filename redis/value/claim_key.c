@@ -77,7 +77,6 @@ int claim_add(value *value, vidi_str key, vidi_str url)
         return value_add(value, &url, 1, &verdict);
     atomic_store(&value->memory.refused, false);
     int error = vidi_add_digests(value->set, made.epoch, &made.digest, 1, &made.verdict, NULL);
-    if (value->counts)
-        value->items += value_stored(value, made.verdict);
+    value_count_stored(value, &made.verdict, 1);
     return error;
 }

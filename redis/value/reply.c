@@ -23,10 +23,13 @@ int reply_error(server_context *ctx, const char *sentence)
 
 int reply_failure(server_context *ctx, const value *value, int error)
 {
-    if (error == VALUE_FULL)
+    if (error == VALUE_FULL) {
+        totals_count_refused();
         return reply_error(ctx, "non scaling filter is full");
+    }
     if (error == VIDI_EMEMORY && value && value->memory.refused) {
         char sentence[160];
+        totals_count_refused();
         snprintf(sentence, sizeof sentence, "the set would exceed its MAXMEMORY of %llu bytes; it holds %llu",
                  (unsigned long long)value->memory.limit, (unsigned long long)value->memory.used);
         return reply_error(ctx, sentence);

@@ -51,9 +51,17 @@ value *value_if_there(server_context *ctx, server_string *name, unsigned roles)
     return found && (found->settings.role & roles) ? found : NULL;
 }
 
-void value_changed(server_context *ctx, server_string *name)
+/* Brings what the value counts for in INFO up to date. */
+static void count(value *value, uint64_t urls)
 {
+    totals_update(&value->counted, (totals){.sets = 1, .urls = urls, .claims = claims_count(value->claims)});
+}
+
+void value_changed(server_context *ctx, server_string *name, value *value, const char *event)
+{
+    count(value, value->counted.urls); /* its claims */
     server.SignalModifiedKey(ctx, name);
+    server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_MODULE, event, name);
 }
 
 /* ---- making and freeing ---- */
@@ -94,6 +102,7 @@ value *value_new(const settings *settings)
         made->saved->position = settings->position;
         memcpy(made->saved->piece_state, settings->piece_state, sizeof made->saved->piece_state);
     }
+    count(made, 0);
     return made;
 }
 
@@ -108,6 +117,7 @@ void value_close(value *value)
     if (!value)
         return;
     expiry_forget(value);
+    totals_update(&value->counted, (totals){0});
     vidi_close(value->set);
     claims_free(value->claims);
     memory_remove_owner(&value->memory, value);
@@ -161,7 +171,7 @@ bool value_put(server_context *ctx, server_string *name, value *value)
         server.KeyType(key) == SERVER_KEY_EMPTY && server.ModuleTypeSetValue(key, value_type, value) == SERVER_OK;
     server.CloseKey(key);
     if (done)
-        value_changed(ctx, name);
+        server.SignalModifiedKey(ctx, name);
     return done;
 }
 
@@ -221,6 +231,7 @@ void value_refresh(value *value)
     value->counts = stats.can & VIDI_STORES_EVERY_ADD;
     value->items = value->counts ? stored_adds(&stats, value->merged) : stats.count;
     value->most_items = most_items(&value->settings);
+    count(value, stats.count);
     resume_pieces(value);
     if (value->previous_until && !value->expiry.at)
         expiry_set(value, value->previous_until);
@@ -351,21 +362,29 @@ int value_count(const value *value, vidi_str item, uint64_t *times)
 
 /* ---- adding ---- */
 
-static uint64_t count_stored(const value *value, const uint8_t *verdicts, size_t n)
+void value_count_stored(value *value, const uint8_t *verdicts, size_t n)
 {
-    uint64_t stored = 0;
-    for (size_t i = 0; i < n; i++)
+    uint64_t stored = 0, fresh = 0;
+    for (size_t i = 0; i < n; i++) {
         stored += value_stored(value, verdicts[i]);
-    return stored;
+        fresh += verdicts[i] == VIDI_NEW;
+    }
+    value->items += value->counts || value->most_items ? stored : 0;
+    count(value, value->counted.urls + fresh);
 }
 
 static int add_all(value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
 {
-    if (n != 1)
-        return vidi_add_batch(value->set, items, n, verdicts, NULL);
-    int verdict = vidi_add(value->set, items[0]);
-    verdicts[0] = verdict > 0 ? (uint8_t)verdict : VIDI_UNTRIED;
-    return verdict > 0 ? VIDI_OK : verdict;
+    int error = VIDI_OK;
+    if (n != 1) {
+        error = vidi_add_batch(value->set, items, n, verdicts, NULL);
+    } else {
+        int verdict = vidi_add(value->set, items[0]);
+        verdicts[0] = verdict > 0 ? (uint8_t)verdict : VIDI_UNTRIED;
+        error = verdict > 0 ? VIDI_OK : verdict;
+    }
+    value_count_stored(value, verdicts, n);
+    return error;
 }
 
 /* There is no room: what is there already gets its answer, up to the first item that is not. */
@@ -385,12 +404,8 @@ static int ask_while_full(const value *value, const vidi_str *items, size_t n, u
 int value_add(value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
 {
     atomic_store_explicit(&value->memory.refused, false, memory_order_relaxed);
-    if (value->most_items == 0) {
-        int error = add_all(value, items, n, verdicts);
-        if (value->counts)
-            value->items += count_stored(value, verdicts, n);
-        return error;
-    }
+    if (value->most_items == 0)
+        return add_all(value, items, n, verdicts);
     memset(verdicts, VIDI_UNTRIED, n);
     int error = VIDI_OK;
     size_t done = 0;
@@ -398,7 +413,6 @@ int value_add(value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
         uint64_t room = value->most_items - value->items;
         size_t now = n - done < room ? n - done : (size_t)room;
         error = add_all(value, items + done, now, verdicts + done);
-        value->items += count_stored(value, verdicts + done, now);
         done += now;
     }
     return error == VIDI_OK && done < n ? ask_while_full(value, items + done, n - done, verdicts + done) : error;
@@ -412,6 +426,9 @@ int value_remove(value *value, vidi_str item)
     if (code == VIDI_OK) {
         value->items -= value->items > 0;
         value->deleted++;
+        vidi_stats stats = {.size = sizeof stats}; /* a kind that counts may hold the item still */
+        if (vidi_stat(value->set, &stats) == VIDI_OK)
+            count(value, stats.count);
     }
     return code;
 }

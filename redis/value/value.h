@@ -14,6 +14,7 @@
 #include "redis/server/memory.h"
 #include "redis/server/server.h"
 #include "settings.h"
+#include "totals.h"
 
 typedef struct claims claims;
 
@@ -31,6 +32,7 @@ typedef struct value {
     int64_t ahead;          /* milliseconds between steady_now and value_now */
     int64_t previous_until; /* Unix time in ms at which the previous epoch is dropped; 0: it stays. See expiry_set */
     expiry_link expiry;
+    totals counted;       /* what it counts for in INFO */
     uint64_t deleted;     /* CF.INFO: items deleted */
     uint64_t merged;      /* items that came by merging, in sets that store every add */
     uint64_t position;    /* of the piece that VIDI.LOAD expects next; 0: the set is complete */
@@ -107,8 +109,11 @@ void value_refresh(value *value);
 /* vidi_merge; counts the items that came. */
 int value_merge(value *value, const struct value *from);
 
-/* Tells WATCH and clients that track keys of a change. Call it once per command, if something changed. */
-void value_changed(server_context *ctx, server_string *name);
+/*
+ * Tells WATCH, clients that track keys and those that listen to events ("vidi.add") of a change. Call it once per
+ * command, if something changed.
+ */
+void value_changed(server_context *ctx, server_string *name, value *value, const char *event);
 
 /* What value_add answers if a filter that does not scale has no room. */
 enum { VALUE_FULL = 100 };
@@ -118,6 +123,9 @@ enum { VALUE_FULL = 100 };
  * VIDI_UNTRIED. A full filter still answers VIDI_SEEN for what it holds, as long as it stores only new items.
  */
 int value_add(value *value, const vidi_str *items, size_t n, uint8_t *verdicts);
+
+/* Counts what was stored by adds with these verdicts, which value_add does by itself. */
+void value_count_stored(value *value, const uint8_t *verdicts, size_t n);
 
 /* Whether an add with this verdict has stored something, which replicas must then do as well. */
 static inline bool value_stored(const value *value, uint8_t verdict)
