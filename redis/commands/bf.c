@@ -271,7 +271,7 @@ static const server_argument info_arguments[] = {
 const command_entry bf_commands[] = {
     {"bf.reserve", reserve, "write deny-oom", -4, keys_insert, "Makes an empty Bloom filter.", "O(1)",
      reserve_arguments},
-    {"bf.add", add, "write deny-oom", 3, keys_insert, "Adds an item to a Bloom filter, which is made if absent.",
+    {"bf.add", add, "write deny-oom fast", 3, keys_insert, "Adds an item to a Bloom filter, which is made if absent.",
      "O(1)", item_arguments},
     {"bf.madd", madd, "write deny-oom", -3, keys_insert, "Adds items to a Bloom filter, which is made if absent.",
      EACH_ITEM, items_arguments},

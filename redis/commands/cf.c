@@ -325,10 +325,10 @@ static const server_argument insert_arguments[] = {
 const command_entry cf_commands[] = {
     {"cf.reserve", reserve, "write deny-oom", -3, keys_insert, "Makes an empty cuckoo filter.", "O(1)",
      reserve_arguments},
-    {"cf.add", add, "write deny-oom", 3, keys_insert, "Adds an item to a cuckoo filter, which is made if absent.",
+    {"cf.add", add, "write deny-oom fast", 3, keys_insert, "Adds an item to a cuckoo filter, which is made if absent.",
      "O(1)", item_arguments},
-    {"cf.addnx", addnx, "write deny-oom", 3, keys_insert, "Adds an item to a cuckoo filter unless it is there.", "O(1)",
-     item_arguments},
+    {"cf.addnx", addnx, "write deny-oom fast", 3, keys_insert, "Adds an item to a cuckoo filter unless it is there.",
+     "O(1)", item_arguments},
     {"cf.insert", insert, "write deny-oom", -4, keys_insert,
      "Adds items to a cuckoo filter, which is made as the options say if it is absent.", EACH_ITEM, insert_arguments},
     {"cf.insertnx", insertnx, "write deny-oom", -4, keys_insert,

@@ -3,6 +3,7 @@
  */
 #include "commands.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const server_key_spec keys_read[] = {KEYS_AT(1, 0, SERVER_KEY_RO | SERVER_KEY_ACCESS), KEYS_END};
@@ -16,6 +17,29 @@ static const server_info_version info_version = {
     .key_spec_size = sizeof(server_key_spec),
     .argument_size = sizeof(server_argument),
 };
+
+/*
+ * Categories of access lists: a family's own (@vidi, and as in RedisBloom @bloom and @cuckoo) where the server lets
+ * modules add some. It is there already from the second command on, or because another module has it. A server that
+ * knows none of ours takes the others.
+ */
+static void categorize(server_context *ctx, server_command *command, const command_entry *entry)
+{
+    const char *family = entry->name[0] == 'v' ? "vidi" : entry->name[0] == 'b' ? "bloom" : "cuckoo";
+    char categories[40];
+    int common = snprintf(categories, sizeof categories, "%s %s", strstr(entry->flags, "write") ? "write" : "read",
+                          strstr(entry->flags, "fast") ? "fast" : "slow");
+    if (!server.SetCommandACLCategories)
+        return;
+    if (server.AddACLCategory) {
+        server.AddACLCategory(ctx, family);
+        snprintf(categories + common, sizeof categories - (size_t)common, " %s", family);
+    }
+    if (server.SetCommandACLCategories(command, categories) == SERVER_OK)
+        return;
+    categories[common] = 0;
+    server.SetCommandACLCategories(command, categories);
+}
 
 /* COMMAND DOCS and COMMAND INFO. A server that refuses a description still has the command. */
 static void describe(server_context *ctx, server_command *command, const command_entry *entry)
@@ -31,8 +55,7 @@ static void describe(server_context *ctx, server_command *command, const command
     };
     if (server.SetCommandInfo && server.SetCommandInfo(command, &info) != SERVER_OK)
         server.Log(ctx, "warning", "the server does not take the description of %s", entry->name);
-    if (server.SetCommandACLCategories)
-        server.SetCommandACLCategories(command, strstr(entry->flags, "write") ? "write" : "read");
+    categorize(ctx, command, entry);
 }
 
 static bool register_one(server_context *ctx, const command_entry *entry)

@@ -270,7 +270,7 @@ static int stats(server_context *ctx, server_string **argv, int argc)
 static const server_argument key_argument[] = {ARG_KEY, ARG_GUARD, ARG_END};
 
 const command_entry info_commands[] = {
-    {"vidi.info", info, "readonly", -2, keys_read,
+    {"vidi.info", info, "readonly fast", -2, keys_read,
      "Tells everything about a set, the expected number of lost pages first.", "O(1)", key_argument},
     {"vidi.stats", stats, "readonly", -2, keys_read, "Lists the epochs of a set and the stages of the current one.",
      "O(N) where N is the number of epochs and stages", key_argument},

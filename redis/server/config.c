@@ -166,6 +166,23 @@ static bool take_arguments(server_context *ctx, server_string **argv, int argc)
     return true;
 }
 
+/*
+ * Registers everything that RedisBloom has as well: with the module's name in front, or as RedisBloom names it. False
+ * if the server refuses one.
+ */
+static bool register_shared(server_context *ctx, unsigned flags)
+{
+    char rate[RATE_ROOM];
+    print_error_rate(rate);
+    bool good = server.RegisterStringConfig(ctx, "bf-error-rate", rate, flags, get_error_rate, set_error_rate, NULL,
+                                            NULL) == SERVER_OK;
+    for (size_t i = 0; i < NUMBERS && good; i++)
+        good = server.RegisterNumericConfig(ctx, numbers[i].name, *numbers[i].place, flags, numbers[i].least,
+                                            numbers[i].most, get_number, set_number, NULL,
+                                            (void *)(uintptr_t)&numbers[i]) == SERVER_OK;
+    return good;
+}
+
 /* Arguments come first: they are the defaults of what is registered, which CONFIG lines then override. */
 bool config_start(server_context *ctx, server_string **argv, int argc)
 {
@@ -174,16 +191,12 @@ bool config_start(server_context *ctx, server_string **argv, int argc)
     if (!server.RegisterStringConfig || !server.RegisterNumericConfig || !server.RegisterEnumConfig ||
         !server.LoadConfigs)
         return true;
-    char rate[RATE_ROOM];
-    print_error_rate(rate);
     bool good =
         server.RegisterEnumConfig(ctx, "bf-compat", (int)config.bf_compat, SERVER_CONFIG_IMMUTABLE, compat_names,
                                   compat_values, COMPAT_COUNT, get_compat, set_compat, NULL, NULL) == SERVER_OK &&
-        server.RegisterStringConfig(ctx, "bf-error-rate", rate, SERVER_CONFIG_DEFAULT, get_error_rate, set_error_rate,
-                                    NULL, NULL) == SERVER_OK;
-    for (size_t i = 0; i < NUMBERS && good; i++)
-        good = server.RegisterNumericConfig(ctx, numbers[i].name, *numbers[i].place, SERVER_CONFIG_DEFAULT,
-                                            numbers[i].least, numbers[i].most, get_number, set_number, NULL,
-                                            (void *)(uintptr_t)&numbers[i]) == SERVER_OK;
+        register_shared(ctx, SERVER_CONFIG_DEFAULT);
+    if (good && server.LoadDefaultConfigs && config.bf_compat != COMPAT_NO &&
+        !register_shared(ctx, SERVER_CONFIG_UNPREFIXED))
+        server.Log(ctx, "notice", "another module has bf-error-rate or a name like it; vidi.bf-error-rate is ours");
     return good && server.LoadConfigs(ctx) == SERVER_OK;
 }

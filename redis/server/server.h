@@ -175,7 +175,7 @@ typedef struct server_command_info {
 } server_command_info;
 
 /* Configuration. */
-enum { SERVER_CONFIG_DEFAULT = 0, SERVER_CONFIG_IMMUTABLE = 1 << 0 };
+enum { SERVER_CONFIG_DEFAULT = 0, SERVER_CONFIG_IMMUTABLE = 1 << 0, SERVER_CONFIG_UNPREFIXED = 1 << 9 };
 typedef server_string *(*server_get_string)(const char *name, void *data);
 typedef int (*server_set_string)(const char *name, server_string *text, void *data, server_string **error);
 typedef long long (*server_get_number)(const char *name, void *data);
@@ -268,6 +268,7 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
     X(unsigned long long, ServerInfoGetFieldUnsigned, (server_facts * facts, const char *field, int *error))           \
     X(int, SetCommandInfo, (server_command * command, const server_command_info *info))                                \
     X(int, SetCommandACLCategories, (server_command * command, const char *categories))                                \
+    X(int, AddACLCategory, (server_context * ctx, const char *name))                                                   \
     X(int, RegisterStringConfig,                                                                                       \
       (server_context * ctx, const char *name, const char *value, unsigned flags, server_get_string get,               \
        server_set_string set, server_apply apply, void *data))                                                         \
@@ -277,7 +278,8 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
     X(int, RegisterEnumConfig,                                                                                         \
       (server_context * ctx, const char *name, int value, unsigned flags, const char **names, const int *values,       \
        int count, server_get_choice get, server_set_choice set, server_apply apply, void *data))                       \
-    X(int, LoadConfigs, (server_context * ctx))
+    X(int, LoadConfigs, (server_context * ctx))                                                                        \
+    X(int, LoadDefaultConfigs, (server_context * ctx)) /* such a server takes SERVER_CONFIG_UNPREFIXED */
 
 typedef struct server_api {
 #define X(result, name, arguments) result(*name) arguments; /* NOLINT(bugprone-macro-parentheses): a declaration */

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """What the server knows about the commands: flags, keys, documentation, access rules, transactions, scripts and
 settings."""
+import os
+
 from support import server as servers
 from support import tap, values
 from support.resp import Error, Simple
@@ -30,7 +32,7 @@ ASKING = {"bf.exists", "bf.mexists", "bf.info", "bf.card", "bf.scandump", "bf.de
           "vidi.info", "vidi.stats", "vidi.dump", "vidi.claims"}
 SHRINKING = {"cf.del", "vidi.del", "vidi.release"}  # these must work when memory is short
 FREE = {"vidi.expireat", "vidi.renew", "vidi.reclaim"}  # either way is right: they hardly need memory
-FAST = {"bf.exists", "bf.card", "cf.exists", "vidi.has"}
+FAST = {"bf.add", "bf.exists", "bf.card", "cf.add", "cf.addnx", "cf.exists", "vidi.add", "vidi.has", "vidi.info"}
 SLOW = {"vidi.merge", "vidi.dump"}
 
 
@@ -100,6 +102,31 @@ def key_specs():
             if name not in ASKING and not found & {"RW", "OW", "RM"}:
                 wrong.append(f"{name}: {found}")
         check(not wrong, "\n".join(wrong))
+
+
+@case("each family is a category of access lists, where the server lets modules add some")
+def categories():
+    with Server() as server:
+        client = server.client()
+        if isinstance(client.call("ACL", "CAT", "vidi"), Error):
+            raise tap.Skip("this server knows no categories of modules")
+        for category, front in (("vidi", "vidi."), ("bloom", "bf."), ("cuckoo", "cf.")):
+            found = {name.decode() for name in client("ACL", "CAT", category)}
+            wanted = {name for name in CALLS if name.startswith(front)}
+            check(wanted <= found and all(name.startswith(front) for name in found), f"@{category}: {found}")
+        for other, wanted in (("read", ASKING), ("write", set(CALLS) - ASKING), ("fast", FAST)):
+            missing = wanted - {name.decode() for name in client("ACL", "CAT", other)}
+            check(not missing, f"@{other} lacks {missing}")
+    # A file of users that names a category which nobody has would keep the server from starting.
+    with Server("--aclfile", "users", wait=False) as server:
+        server.kill()
+        with open(os.path.join(server.folder, "users"), "w", encoding="ascii") as file:
+            file.write("user default on nopass ~* &* +@all\nuser one on >p ~* +@bloom\nuser two on >p ~* +@cuckoo +@vidi\n")
+        server.start()
+        client = server.client()
+        client("AUTH", "one", "p")
+        expect(client("BF.ADD", "k", "x"), 1)
+        expect_error(client.call("VIDI.ADD", "v", "x"), "NOPERM")
 
 
 @case("COMMAND DOCS has a summary, the complexity and the arguments of each")
