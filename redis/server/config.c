@@ -27,6 +27,13 @@ static const char *compat_names[] = {"no", "yes", "auto"};
 static const int compat_values[] = {COMPAT_NO, COMPAT_YES, COMPAT_AUTO};
 enum { COMPAT_COUNT = 3 };
 
+/*
+ * What the configuration was before lines of a file were applied. A server applies a default for each name that no line
+ * has, and there may be two names for a number: while it does, a default changes nothing.
+ */
+static configuration before;
+static bool is_loading;
+
 /* ---- numbers ---- */
 
 static const struct number {
@@ -55,26 +62,32 @@ static int set_number(const char *name, long long number, void *data, server_str
 {
     (void)name;
     (void)error;
-    *((const struct number *)data)->place = number;
+    long long *place = ((const struct number *)data)->place;
+    size_t at = (size_t)((char *)place - (char *)&config);
+    if (!is_loading || number != *(long long *)(void *)((char *)&before + at))
+        *place = number;
     return SERVER_OK;
 }
 
 /* ---- the error rate: the server knows no configuration that is a fraction ---- */
 
+#define RATE_ROOM 40
+
+static void print_rate(double rate, char text[RATE_ROOM])
+{
+    snprintf(text, RATE_ROOM, "%.6g", rate);
+}
+
 static bool take_error_rate(vidi_str text)
 {
     double rate;
+    char unchanged[RATE_ROOM];
     if (!parse_double(text, &rate) || rate <= 0 || rate >= 1)
         return false;
-    config.bf_error_rate = rate;
+    print_rate(before.bf_error_rate, unchanged);
+    if (!is_loading || !word_is(text, unchanged))
+        config.bf_error_rate = rate;
     return true;
-}
-
-#define RATE_ROOM 40
-
-static void print_error_rate(char text[RATE_ROOM])
-{
-    snprintf(text, RATE_ROOM, "%.6g", config.bf_error_rate);
 }
 
 static server_string *error_rate_text;
@@ -84,7 +97,7 @@ static server_string *get_error_rate(const char *name, void *data)
     (void)name;
     (void)data;
     char text[RATE_ROOM];
-    print_error_rate(text);
+    print_rate(config.bf_error_rate, text);
     if (error_rate_text)
         server.FreeString(NULL, error_rate_text);
     error_rate_text = server.CreateString(NULL, text, strlen(text)); /* stays ours */
@@ -173,7 +186,7 @@ static bool take_arguments(server_context *ctx, server_string **argv, int argc)
 static bool register_shared(server_context *ctx, unsigned flags)
 {
     char rate[RATE_ROOM];
-    print_error_rate(rate);
+    print_rate(config.bf_error_rate, rate);
     bool good = server.RegisterStringConfig(ctx, "bf-error-rate", rate, flags, get_error_rate, set_error_rate, NULL,
                                             NULL) == SERVER_OK;
     for (size_t i = 0; i < NUMBERS && good; i++)
@@ -198,5 +211,9 @@ bool config_start(server_context *ctx, server_string **argv, int argc)
     if (good && server.LoadDefaultConfigs && config.bf_compat != COMPAT_NO &&
         !register_shared(ctx, SERVER_CONFIG_UNPREFIXED))
         server.Log(ctx, "notice", "another module has bf-error-rate or a name like it; vidi.bf-error-rate is ours");
-    return good && server.LoadConfigs(ctx) == SERVER_OK;
+    before = config;
+    is_loading = true;
+    good = good && server.LoadConfigs(ctx) == SERVER_OK;
+    is_loading = false;
+    return good;
 }

@@ -255,6 +255,25 @@ def config():
         expect(server.client()("CONFIG", "GET", "vidi.bf-initial-size")[1], b"700")
 
 
+@case("settings have RedisBloom's names, too, where the server lets modules choose names")
+def bloom_settings():
+    with Server() as server:
+        client = server.client()
+        if not client("CONFIG", "GET", "bf-error-rate"):
+            raise tap.Skip("names of modules' settings begin with the module's name on this server")
+        client("CONFIG", "SET", "bf-error-rate", "0.002", "cf-max-expansions", 7)
+        expect(client("CONFIG", "GET", "vidi.bf-error-rate")[1], b"0.002")
+        expect(client("CONFIG", "GET", "vidi.cf-max-expansions")[1], b"7")
+        client("CONFIG", "SET", "vidi.bf-error-rate", "0.01")
+        expect(client("CONFIG", "GET", "bf-error-rate")[1], b"0.01")
+    for options in (("--bf-error-rate", "0.002", "--vidi.cf-bucket-size", "3"),
+                    ("--vidi.bf-error-rate", "0.002", "--cf-bucket-size", "3")):
+        with Server(*options) as server:
+            found = server.client(3)("CONFIG", "GET", "*f-error-rate", "*cf-bucket-size")
+            expect({k: v for k, v in found}, {b"bf-error-rate": b"0.002", b"vidi.bf-error-rate": b"0.002",
+                                              b"cf-bucket-size": b"3", b"vidi.cf-bucket-size": b"3"})
+
+
 @case("the arguments of the module are RedisBloom's")
 def arguments():
     with Server(arguments=("ERROR_RATE", "0.05", "INITIAL_SIZE", "400", "CF_MAX_EXPANSIONS", "8")) as server:

@@ -11,6 +11,13 @@
 enum { SHARED = 8 }; /* names that RedisBloom has, too */
 
 static unsigned prefixed, unprefixed, logged;
+static struct size { /* a name of the initial size */
+    server_set_number set;
+    void *data;
+    long long standard;
+} sizes[2];
+static unsigned sizes_known;
+static unsigned said;     /* 1 more than the one of them that a file says */
 static const char *taken; /* a name without the module's that another module has */
 
 static int take(const char *name, unsigned flags)
@@ -31,7 +38,9 @@ static int take_string(server_context *ctx, const char *name, const char *value,
 static int take_number(server_context *ctx, const char *name, long long value, unsigned flags, long long least,
                        long long most, server_get_number get, server_set_number set, server_apply apply, void *data)
 {
-    (void)ctx, (void)value, (void)least, (void)most, (void)get, (void)set, (void)apply, (void)data;
+    (void)ctx, (void)least, (void)most, (void)get, (void)apply;
+    if (strcmp(name, "bf-initial-size") == 0)
+        sizes[sizes_known++] = (struct size){set, data, value};
     return take(name, flags);
 }
 
@@ -43,9 +52,12 @@ static int take_enum(server_context *ctx, const char *name, int value, unsigned 
     return take(name, flags);
 }
 
+/* As a server applies what a file says, and the default of what it does not. */
 static int load(server_context *ctx)
 {
     (void)ctx;
+    for (unsigned i = 0; i < sizes_known; i++)
+        sizes[i].set("bf-initial-size", said == i + 1 ? 700 : sizes[i].standard, sizes[i].data, NULL);
     return SERVER_OK;
 }
 
@@ -57,7 +69,7 @@ static void count_log(server_context *ctx, const char *level, const char *format
 
 static void start(bool allows, compatibility compat, const char *other)
 {
-    prefixed = unprefixed = logged = 0;
+    prefixed = unprefixed = logged = sizes_known = 0;
     taken = other;
     config.bf_compat = compat;
     server.RegisterStringConfig = take_string;
@@ -92,11 +104,31 @@ static void names_that_another_module_has_are_left_to_it(void **state)
     assert_int_equal(logged, 1);
 }
 
+static void either_name_of_a_number_may_be_said_in_a_file(void **state)
+{
+    (void)state;
+    for (said = 1; said <= 2; said++) {
+        config.bf_initial_size = 100;
+        start(true, COMPAT_AUTO, NULL);
+        assert_int_equal(sizes_known, 2);
+        assert_int_equal(config.bf_initial_size, 700);
+    }
+    said = 0;
+    config.bf_initial_size = 300; /* an argument of the module */
+    start(true, COMPAT_AUTO, NULL);
+    assert_int_equal(config.bf_initial_size, 300);
+    sizes[1].set("bf-initial-size", 300, sizes[1].data, NULL);
+    sizes[0].set("bf-initial-size", 5, sizes[0].data, NULL);
+    sizes[1].set("bf-initial-size", 300, sizes[1].data, NULL); /* CONFIG SET, later */
+    assert_int_equal(config.bf_initial_size, 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_redisbloom_are_registered_where_the_server_allows_it),
         cmocka_unit_test(names_that_another_module_has_are_left_to_it),
+        cmocka_unit_test(either_name_of_a_number_may_be_said_in_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
