@@ -17,7 +17,8 @@ static const char *check_like(const settings *said)
 {
     bool more = said->kind[0] || said->params[0] || said->canon[0] || said->has_key || said->error > 0 ||
                 said->lost > 0 || said->capacity || said->invalid || said->role != ROLE_URLS;
-    return said->like && more ? "with LIKE, only MAXMEMORY can be chosen; the rest is as in the other set" : NULL;
+    return said->like && more ? "with LIKE, only MAXMEMORY and ID can be chosen; the rest is as in the other set"
+                              : NULL;
 }
 
 /*
