@@ -1,5 +1,10 @@
 #!/usr/bin/python3
 """Sets in a real cluster: slots that move, and replicas that are promoted meanwhile."""
+import os
+import re
+import sys
+import time
+
 from support import server as servers
 from support import tap
 from support.cluster import Cluster, Move
@@ -110,6 +115,69 @@ def follows():
             expect(cluster("VIDI.ADD", "k", "IF", id, "URLS", f"after {target.port}"), 1)
             move.end()
             expect(cluster("VIDI.ADD", "k", "IF", id, "URLS", f"after {target.port}"), 0)
+
+
+def worker():
+    """The worker in docs/REDIS.md, ready to be run."""
+    source = os.environ.get("VIDI_SOURCE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    with open(os.path.join(source, "docs", "REDIS.md"), encoding="utf-8") as page:
+        [code] = [block for block in re.findall(r"^```python\n(.*?)^```$", page.read(), re.M | re.S) if "def work(" in block]
+    names = {"__name__": "worker"}
+    exec(compile(code, "docs/REDIS.md", "exec"), names)  # pylint: disable=exec-used
+    names.update(KEY="k", LEASE=300, PAUSE=0.02, GUARD=["NOCREATE"])
+    return names
+
+
+class Patience:
+    """In the worker's place of the module time: it may not begin again for ever."""
+
+    def __init__(self, most):
+        self.left = most
+
+    def sleep(self, seconds):
+        self.left -= 1
+        check(self.left > 0, "the worker begins again and again")
+        time.sleep(seconds)
+
+
+@case("the worker in the docs crawls on while its key moves, and after its primary was killed")
+def crawls():
+    try:
+        import redis  # pylint: disable=import-outside-toplevel,unused-import
+    except ImportError:
+        raise tap.Skip("python3-redis is not installed") from None
+    with Cluster("--requirepass", "secret", "--masterauth", "secret", timeout=2000) as cluster:
+        cluster("VIDI.RESERVE", "k", "CANON", "none")
+        fetched, moves = [], []
+
+        def begin():
+            target = next(node for node in cluster.primaries() if node is not cluster.owner("k"))
+            moves.append(Move(cluster, "k", target).begin())
+
+        # What happens while a page is fetched, after so many pages. A page is linked from the one with half its number.
+        events = {5: begin, 10: lambda: moves[0].carry(), 15: lambda: moves[0].end(),
+                  20: lambda: cluster.client(cluster.owner("k"))("WAIT", 1, 0), 21: lambda: cluster.kill(cluster.owner("k")),
+                  30: begin, 32: lambda: moves[1].carry(), 34: lambda: moves[1].end()}
+
+        def links_of(page):
+            fetched.append(int(page))
+            event = events.pop(len(fetched), None)
+            if event:
+                event()
+            return [str(link) for link in (2 * int(page), 2 * int(page) + 1) if link < 60]
+
+        names = worker()
+        names.update(links_of=links_of, time=Patience(2000))
+        said, sys.stderr = sys.stderr, open(os.devnull, "w", encoding="ascii")
+        try:
+            names["main"](",".join(f"redis://:secret@127.0.0.1:{node.port}" for node in cluster.nodes), "1")
+        finally:
+            sys.stderr = said
+        expect((sorted(set(fetched)), events), (list(range(1, 60)), {}))
+        counts = cluster("VIDI.CLAIMS", "k", "COUNT", 0)
+        expect((counts[1], counts[3]), (0, 0))
+        expect(cluster("VIDI.MHAS", "k", "NOCREATE", "URLS", *map(str, range(1, 60))), [0] * 59)
+        expect(sum(node.ask("DBSIZE") for node in cluster.primaries()), 1)
 
 
 tap.run()

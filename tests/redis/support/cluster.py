@@ -27,6 +27,13 @@ class Node(Server):
             self.options["cluster-port"] = str(free_port())
         super().launch()
 
+    def client(self, protocol=2):
+        """A connection, which has given the password if the options have one."""
+        client = super().client(protocol)
+        if "requirepass" in self.options:
+            client("AUTH", self.options["requirepass"])
+        return client
+
     def id(self):
         return self.ask("CLUSTER", "MYID").decode()
 
@@ -233,7 +240,9 @@ class Move:
         """Moves up to so many keys; gives how many."""
         keys = self.source.ask("CLUSTER", "GETKEYSINSLOT", self.slot, most)
         if keys:
-            self.source.ask("MIGRATE", "127.0.0.1", self.target.port, "", 0, 60000, "KEYS", *keys)
+            password = self.target.options.get("requirepass")
+            self.source.ask("MIGRATE", "127.0.0.1", self.target.port, "", 0, 60000,
+                            *(["AUTH", password] if password else []), "KEYS", *keys)
         return len(keys)
 
     def end(self):
