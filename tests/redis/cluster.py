@@ -30,7 +30,8 @@ def moves():
         expect(cluster("VIDI.ADD", "k", "http://example.org/during"), 1)
         expect(move.carry(), 1)
         check(str(source.try_to("VIDI.HAS", "k", "u")).startswith("ASK "), "the source sends clients on")
-        expect(cluster("VIDI.MHAS", "k", *urls(50), "http://example.org/during", "http://example.org/new"), [0] * 51 + [1])
+        asked = [*urls(50), "http://example.org/during", "http://example.org/new"]
+        expect(cluster("VIDI.MHAS", "k", *asked), [0] * 51 + [1])
         move.end()
         check(cluster.owner("k") is target, "the slot has moved")
         expect(cluster("VIDI.ADD", "k", urls(1)[0]), 0)
@@ -121,7 +122,8 @@ def worker():
     """The worker in docs/REDIS.md, ready to be run."""
     source = os.environ.get("VIDI_SOURCE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
     with open(os.path.join(source, "docs", "REDIS.md"), encoding="utf-8") as page:
-        [code] = [block for block in re.findall(r"^```python\n(.*?)^```$", page.read(), re.M | re.S) if "def work(" in block]
+        blocks = re.findall(r"^```python\n(.*?)^```$", page.read(), re.M | re.S)
+    [code] = [block for block in blocks if "def work(" in block]
     names = {"__name__": "worker"}
     exec(compile(code, "docs/REDIS.md", "exec"), names)  # pylint: disable=exec-used
     names.update(KEY="k", LEASE=300, PAUSE=0.02, GUARD=["NOCREATE"])
@@ -156,8 +158,8 @@ def crawls():
 
         # What happens while a page is fetched, after so many pages. A page is linked from the one with half its number.
         events = {5: begin, 10: lambda: moves[0].carry(), 15: lambda: moves[0].end(),
-                  20: lambda: cluster.client(cluster.owner("k"))("WAIT", 1, 0), 21: lambda: cluster.kill(cluster.owner("k")),
-                  30: begin, 32: lambda: moves[1].carry(), 34: lambda: moves[1].end()}
+                  20: lambda: cluster.client(cluster.owner("k"))("WAIT", 1, 0),
+                  21: lambda: cluster.kill(cluster.owner("k")), 30: begin, 32: lambda: moves[1].carry(), 34: lambda: moves[1].end()}
 
         def links_of(page):
             fetched.append(int(page))

@@ -24,7 +24,7 @@ NUMBERS = ["0", "1", "-1", "2", "3", "10", "100", "1000", "65536", "4294967296",
            "nan", "inf", "-inf", "0x10", " 1", "1 ", "", "+1", "01", "4102444800", "1e18"]
 WORDS = ["KIND", "CAPACITY", "ERROR", "LOST", "CANON", "MAXMEMORY", "PARAM", "LIKE", "KEY", "INVALID", "ROLE", "EXPANSION",
          "NONSCALING", "NOCREATE", "ITEMS", "BUCKETSIZE", "MAXITERATIONS", "UNTIL", "DELETED", "REPLACE", "MOST", "COUNT",
-         "CURSOR", "OWNER", "DROP", "EXPIREAT", "keep", "drop", "fail", "BF", "CF", "URLS", "none", "whatwg", "crawl",
+         "CURSOR", "OWNER", "DROP", "EXPIREAT", "IF", "ID", "keep", "drop", "fail", "BF", "CF", "URLS", "none", "whatwg", "crawl",
          "multiset", "on", "off", "inner", "bits", "growth", "ends", "count", "rate", "size", "items", "filters",
          "00112233445566778899aabbccddeeff", "*", *values.KINDS, *[k.upper() for k in KEYS]]
 ITEMS = [*values.urls(12, "w"), "", "x", "not a url", "http://", "a\0b", "\xff\xfe", "x" * 5000, "http://é.example/ö"]
@@ -35,19 +35,23 @@ OPTIONS = ([["KIND", kind] for kind in values.KINDS] + [["CAPACITY", n] for n in
             ["INVALID", "drop"], ["INVALID", "fail"], ["CANON", "none"], ["CANON", "crawl"], ["LIKE", "k1"], ["LOST", "1"],
             ["KEY", "00112233445566778899aabbccddeeff"], ["ROLE", "BF"], ["ROLE", "CF"], ["EXPANSION", "2"],
             ["EXPANSION", "0"], ["BUCKETSIZE", "4"], ["DELETED", "7"], ["UNTIL", "4102444800000"], ["REPLACE"],
-            ["EXPIREAT", "4102444800"]])
+            ["EXPIREAT", "4102444800"], ["ID", "00000000000000aa"]])
+# What stands before URLs, and before other words, to say which set is meant. Some keys have this id.
+ID = "00000000000000aa"
+BEFORE_URLS = [[], [], ["NOCREATE", "URLS"], ["IF", ID, "URLS"], ["URLS"], ["IF", ID, "NOCREATE", "URLS"], ["IF", "x"], ["IF"]]
+BEFORE_WORDS = [[], [], [], ["NOCREATE"], ["IF", ID], ["NOCREATE", "IF", ID], ["IF", "0" * 16], ["URLS"]]
 FEW = ["1", "5", "100", "1000", "3600000"]  # numbers that most commands take
 CALLS = {
     "BF.RESERVE": "k r f", "BF.ADD": "k i", "BF.MADD": "k i i i", "BF.INSERT": "k O I i i", "BF.EXISTS": "k i",
     "BF.MEXISTS": "k i i", "BF.INFO": "k", "BF.CARD": "k", "BF.SCANDUMP": "k z", "BF.LOADCHUNK": "k n p", "BF.DEBUG": "k",
     "CF.RESERVE": "k f O", "CF.ADD": "k i", "CF.ADDNX": "k i", "CF.INSERT": "k I i i i i i", "CF.INSERTNX": "k I i i",
     "CF.EXISTS": "k i", "CF.MEXISTS": "k i i", "CF.DEL": "k i", "CF.COUNT": "k i", "CF.INFO": "k", "CF.SCANDUMP": "k z",
-    "CF.LOADCHUNK": "k n p", "CF.COMPACT": "k", "CF.DEBUG": "k", "VIDI.RESERVE": "k O O O", "VIDI.ADD": "k i",
-    "VIDI.HAS": "k i", "VIDI.MADD": "k i i i i i i", "VIDI.MHAS": "k i i", "VIDI.DEL": "k i", "VIDI.COUNT": "k i",
-    "VIDI.ROTATE": "k O", "VIDI.HASPREVIOUS": "k i", "VIDI.EXPIREAT": "k n", "VIDI.MERGE": "k k k", "VIDI.INFO": "k",
-    "VIDI.STATS": "k", "VIDI.DUMP": "k z", "VIDI.LOAD": "k z p O", "VIDI.CLAIM": "k o f i i i i",
-    "VIDI.RECLAIM": "k o f C f", "VIDI.RENEW": "k o f", "VIDI.COMMIT": "k o t t", "VIDI.RELEASE": "k o t w",
-    "VIDI.CLAIMS": "k C f w n", "VIDI.HOLD": "k o d f t i i", "COPY": "k k R", "DEL": "k", "RENAME": "k k",
+    "CF.LOADCHUNK": "k n p", "CF.COMPACT": "k", "CF.DEBUG": "k", "VIDI.RESERVE": "k O O O", "VIDI.ADD": "k g i",
+    "VIDI.HAS": "k g i", "VIDI.MADD": "k g i i i i i i", "VIDI.MHAS": "k g i i", "VIDI.DEL": "k g i", "VIDI.COUNT": "k g i",
+    "VIDI.ROTATE": "k h O", "VIDI.HASPREVIOUS": "k g i", "VIDI.EXPIREAT": "k n h", "VIDI.MERGE": "k k k", "VIDI.INFO": "k h",
+    "VIDI.STATS": "k h", "VIDI.DUMP": "k z h", "VIDI.LOAD": "k z p O", "VIDI.CLAIM": "k o f g i i i i",
+    "VIDI.RECLAIM": "k o f h C f", "VIDI.RENEW": "k o h f", "VIDI.COMMIT": "k o h t t", "VIDI.RELEASE": "k o h t w",
+    "VIDI.CLAIMS": "k h C f w n", "VIDI.HOLD": "k o d f t i i", "COPY": "k k R", "DEL": "k", "RENAME": "k k",
 }
 OFTEN = ["VIDI.RESERVE"] * 8 + ["VIDI.DUMP", "VIDI.LOAD", "BF.SCANDUMP", "BF.LOADCHUNK", "CF.SCANDUMP", "CF.LOADCHUNK",
                                  "VIDI.MERGE", "VIDI.DEL", "CF.DEL", "CF.INSERT"] * 3 + ["VIDI.MADD", "BF.MADD"] * 8
@@ -67,8 +71,8 @@ class Speaker:
         rng = self.rng
         if rng.random() < 0.03:
             sort = rng.choice("kniwotp")
-        if sort == "O":
-            return rng.choice(OPTIONS)
+        if sort in "Ogh":
+            return rng.choice({"O": OPTIONS, "g": BEFORE_URLS, "h": BEFORE_WORDS}[sort])
         return [rng.choice({
             "k": KEYS, "n": NUMBERS, "i": ITEMS, "w": WORDS, "o": ["ann", "bob", ""], "t": self.tokens, "p": self.pieces,
             "f": FEW, "r": ["0.01", "0.3", "1e-6"], "I": ["ITEMS"], "C": ["COUNT"], "R": ["REPLACE"],
