@@ -140,7 +140,7 @@ class Server:
         environment = {**os.environ, **self.environment}
         preloads = [keys_path(), *self.environment.get("LD_PRELOAD", "").split()]
         if any(is_sanitized(module[0]) for module in self.modules):
-            preloads = [sanitizer_library(), keys_path()]
+            preloads.insert(0, sanitizer_library())
             environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
         environment["LD_PRELOAD"] = " ".join(preloads)
         environment["VIDI_TEST_KEYS"] = f"server {self.number} start {self.starts}"
