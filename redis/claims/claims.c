@@ -12,6 +12,10 @@
  * given up again and again would always be handed out before the pages of workers that died.
  *
  * An owner is kept as long as it has claims.
+ *
+ * Claims that are loaded or copied come in the order of their keys. Until the last one is there, they hang in by_key in
+ * a chain to the right, whose first node counts them; then all trees are built at once from sorted lists, in linear
+ * time. One insertion after the other would take several cache misses in each of the trees.
  */
 #include "claims.h"
 
@@ -56,6 +60,7 @@ struct claims {
     tree by_key, by_token, by_deadline, owners;
     uint64_t epoch; /* from 1 */
     unsigned __int128 loss;
+    claim *last; /* the end of the chain, while claims are appended */
 };
 
 /* ---- orders ---- */
@@ -270,6 +275,25 @@ claim *claims_next(const claims *claims, const claim *after)
     return claim_of(tree_after(&claims->by_deadline, &key), by_deadline);
 }
 
+typedef struct visitor {
+    const claims *claims;
+    int (*visit)(void *context, const claim_terms *terms);
+    void *context;
+} visitor;
+
+static int visit_node(void *context, tree_node *node)
+{
+    const visitor *visitor = context;
+    claim_terms terms = claim_read(visitor->claims, claim_of(node, by_key));
+    return visitor->visit(visitor->context, &terms);
+}
+
+int claims_visit(const claims *claims, int (*visit)(void *context, const claim_terms *terms), void *context)
+{
+    visitor visitor = {claims, visit, context};
+    return claims ? tree_visit(&claims->by_key, visit_node, &visitor) : 0;
+}
+
 claim *claims_list(const claims *claims, const vidi_str *after)
 {
     return claim_of(after ? tree_after(&claims->by_key, after) : tree_first(&claims->by_key), by_key);
@@ -327,9 +351,10 @@ static bool holding_in_range(vidi_str owner, uint64_t token, int64_t deadline, i
            deadline <= CLAIM_DEADLINE_MOST && lease >= 1 && lease <= CLAIM_LEASE_MOST;
 }
 
-static bool lengths_in_range(const claim_terms *terms)
+static bool terms_in_range(const claim_terms *terms)
 {
-    return terms->key.len < ALIKE && terms->url.len < ALIKE && terms->payload.len < ALIKE;
+    return terms->key.len < ALIKE && terms->url.len < ALIKE && terms->payload.len < ALIKE &&
+           holding_in_range(terms->owner, terms->token, terms->deadline, terms->lease);
 }
 
 /* True if the token is in use, by any claim but this one. */
@@ -347,7 +372,7 @@ static uint64_t loss_units(double loss)
 }
 
 /* A claim with these terms, in no tree yet; NULL if there is no memory. */
-static claim *claim_make(const claims *claims, const claim_terms *terms)
+static claim *claim_make(claims *claims, const claim_terms *terms)
 {
     bool alike = compare_bytes(terms->key, terms->url) == 0;
     struct claim lengths = {.key_len = (uint32_t)terms->key.len,
@@ -370,12 +395,15 @@ static claim *claim_make(const claims *claims, const claim_terms *terms)
             at += parts[i].len;
         }
     }
-    return made;
+    if (!terms->owner.len || (made->owner = owner_get(claims, terms->owner)))
+        return made;
+    release(claims, made, claim_bytes(made));
+    return NULL;
 }
 
 int claims_put(claims *claims, const claim_terms *terms)
 {
-    if (!lengths_in_range(terms) || !holding_in_range(terms->owner, terms->token, terms->deadline, terms->lease))
+    if (!terms_in_range(terms))
         return VIDI_ELIMIT;
     claim *old = claims_of_url(claims, terms->key);
     if (token_taken(claims, terms->token, old))
@@ -383,10 +411,6 @@ int claims_put(claims *claims, const claim_terms *terms)
     claim *made = claim_make(claims, terms);
     if (!made)
         return VIDI_EMEMORY;
-    if (terms->owner.len && !(made->owner = owner_get(claims, terms->owner))) {
-        release(claims, made, claim_bytes(made));
-        return VIDI_EMEMORY;
-    }
     owner *before = old ? old->owner : NULL;
     if (old)
         forget(claims, old);
@@ -460,14 +484,122 @@ void claims_rotate(claims *claims)
     claims->epoch++;
 }
 
+/* ---- many at once ---- */
+
+int claims_append(claims *claims, const claim_terms *terms)
+{
+    claim *last = claims->last;
+    if (!terms_in_range(terms))
+        return VIDI_ELIMIT;
+    if (last && compare_bytes(terms->key, key_of(last)) <= 0)
+        return VIDI_EEXIST;
+    claim *made = claim_make(claims, terms);
+    if (!made)
+        return VIDI_EMEMORY;
+    made->by_key = (tree_node){{NULL, NULL}, 0};
+    *(last ? &last->by_key.child[1] : &claims->by_key.root) = &made->by_key;
+    claims->by_key.root->size++;
+    claims->last = made;
+    claims->loss += made->loss;
+    return VIDI_OK;
+}
+
+/* One of the four trees: where a claim's node for it is, and the number that claims are sorted by; 0: not in it. */
+typedef struct sorting {
+    size_t node;
+    uint64_t (*number)(const claim *claim);
+} sorting;
+
+static uint64_t token_number(const claim *claim)
+{
+    return claim->token;
+}
+
+static uint64_t owner_number(const claim *claim)
+{
+    return (uintptr_t)claim->owner;
+}
+
+/* Claims without token are of epoch 0, those with one of the current epoch. */
+static uint64_t deadline_number(const claim *claim)
+{
+    return (uint64_t)(claim->epoch != 0) << 63 | ((uint64_t)claim->deadline + 1);
+}
+
+static uint64_t key_number(const claim *claim)
+{
+    (void)claim;
+    return 1;
+}
+
+static const sorting into_tokens = {offsetof(claim, by_token), token_number},
+                     into_owners = {offsetof(claim, of_owner), owner_number},
+                     into_deadlines = {offsetof(claim, by_deadline), deadline_number},
+                     into_keys = {offsetof(claim, by_key), key_number};
+
+/* Lists the claims of the chain that belong into a tree, sorted by their numbers, then by key. Returns how many. */
+static size_t sort_chain(const claims *claims, const sorting *by, tree_item *items, tree_item *room)
+{
+    size_t count = 0;
+    for (const tree_node *node = claims->by_key.root; node; node = node->child[1]) {
+        claim *claim = claim_of(node, by_key);
+        uint64_t number = by->number(claim);
+        if (number)
+            items[count++] = (tree_item){number, (tree_node *)((char *)claim + by->node)};
+    }
+    tree_sort(items, room, count);
+    return count;
+}
+
+static bool has_twice(const tree_item *items, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (items[i].number == items[i - 1].number)
+            return true;
+    return false;
+}
+
+/* Claims of one owner stand side by side, in the order of their keys. */
+static void build_owners(const tree_item *items, size_t count)
+{
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin; end < count && items[end].number == items[begin].number; end++)
+            ;
+        tree_build(&claim_of(items[begin].node, of_owner)->owner->held, items + begin, end - begin);
+    }
+}
+
+int claims_finish(claims *claims)
+{
+    size_t most = tree_size(&claims->by_key);
+    tree_item *items = most ? allocate(claims, 2 * most * sizeof *items) : NULL;
+    if (!items)
+        return most ? VIDI_EMEMORY : VIDI_OK;
+    tree_item *room = items + most;
+    size_t count = sort_chain(claims, &into_tokens, items, room);
+    int error = has_twice(items, count) ? VIDI_EEXIST : VIDI_OK;
+    if (error == VIDI_OK) {
+        tree_build(&claims->by_token, items, count);
+        build_owners(items, sort_chain(claims, &into_owners, items, room));
+        tree_build(&claims->by_deadline, items, sort_chain(claims, &into_deadlines, items, room));
+        tree_build(&claims->by_key, items, sort_chain(claims, &into_keys, items, room)); /* the end of the chain */
+        claims->last = NULL;
+    }
+    release(claims, items, 2 * most * sizeof *items);
+    return error;
+}
+
+static int append_visited(void *context, const claim_terms *terms)
+{
+    return claims_append(context, terms);
+}
+
 int claims_copy(claims **copy, const claims *from, const vidi_allocator *allocator)
 {
     claims *made = claims_create(allocator);
-    int error = made ? VIDI_OK : VIDI_EMEMORY;
-    for (const claim *claim = claims_next(from, NULL); claim && !error; claim = claims_next(from, claim)) {
-        claim_terms terms = claim_read(from, claim);
-        error = claims_put(made, &terms);
-    }
+    int error = made ? claims_visit(from, append_visited, made) : VIDI_EMEMORY;
+    if (error == VIDI_OK)
+        error = claims_finish(made);
     if (error) {
         claims_free(made);
         made = NULL;

@@ -67,6 +67,9 @@ claim *claims_first_expired(const claims *claims, int64_t now);
 /* The next claim in the order in which they expire (after NULL: the first), or NULL. There is none in claims NULL. */
 claim *claims_next(const claims *claims, const claim *after);
 
+/* Calls `visit` with each claim in the order of their keys, until it returns something other than 0; returns that. */
+int claims_visit(const claims *claims, int (*visit)(void *context, const claim_terms *terms), void *context);
+
 /* In the order of their keys: the first claim whose key is after this one, which need not be there; NULL: the first. */
 claim *claims_list(const claims *claims, const vidi_str *after);
 
@@ -80,6 +83,16 @@ claim *claims_list_of(const claims *claims, vidi_str owner, const vidi_str *afte
  * another claim has the token, VIDI_EMEMORY. After an error nothing has changed.
  */
 int claims_put(claims *claims, const claim_terms *terms);
+
+/*
+ * Fills claims that hold none yet, in linear time: claims_append for one claim after the other, then claims_finish.
+ * Nothing else may be done with the claims in between, except that claims_free is allowed at any time.
+ *
+ * claims_append: VIDI_EEXIST, and nothing has changed, if the claim's key is not after that of the claim before it;
+ * VIDI_ELIMIT, VIDI_EMEMORY. claims_finish: VIDI_EEXIST if two claims have one token; VIDI_EMEMORY.
+ */
+int claims_append(claims *claims, const claim_terms *terms);
+int claims_finish(claims *claims);
 
 /* Gives a claim to an owner with a token that must not be in use. Errors are those of claims_put. */
 int claims_pass(claims *claims, claim *claim, vidi_str owner, uint64_t token, int64_t deadline, int64_t lease);

@@ -6,6 +6,7 @@
 #include "tree.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #define DELTA 3u /* a sibling weighs at most this many times as much as the other */
 #define GAMMA 2u /* the inner grandchild must weigh less than this many times the outer for a single rotation */
@@ -174,4 +175,85 @@ tree_node *tree_dismantle(tree *tree)
     }
     tree->root = node ? node->child[1] : NULL;
     return node;
+}
+
+int tree_visit(const tree *tree, int (*visit)(void *context, tree_node *node), void *context)
+{
+    tree_node *path[DEPTH_MOST];
+    size_t depth = 0;
+    int answer = 0;
+    for (tree_node *node = tree->root; !answer && (node || depth); node = node->child[1]) {
+        for (; node; node = node->child[0])
+            path[depth++] = node;
+        node = path[--depth];
+        answer = visit(context, node);
+    }
+    return answer;
+}
+
+/* ---- many nodes at once ---- */
+
+#define DIGIT_BITS 8
+#define DIGITS 256
+
+static size_t digit(const tree_item *item, unsigned shift)
+{
+    return item->number >> shift & (DIGITS - 1);
+}
+
+/* Moves items to where they belong by one digit, or returns false if all have the same one. */
+static bool sort_by_digit(const tree_item *from, tree_item *to, size_t n, unsigned shift)
+{
+    size_t places[DIGITS] = {0}, next = 0;
+    for (size_t i = 0; i < n; i++)
+        places[digit(&from[i], shift)]++;
+    if (n == 0 || places[digit(from, shift)] == n)
+        return false;
+    for (size_t d = 0; d < DIGITS; d++) {
+        size_t count = places[d];
+        places[d] = next;
+        next += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[places[digit(&from[i], shift)]++] = from[i];
+    return true;
+}
+
+void tree_sort(tree_item *items, tree_item *room, size_t n)
+{
+    tree_item *from = items, *to = room;
+    for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
+        if (sort_by_digit(from, to, n, shift)) {
+            tree_item *sorted = to;
+            to = from;
+            from = sorted;
+        }
+    }
+    if (from != items)
+        memcpy(items, from, n * sizeof *items);
+}
+
+/* The node in the middle is the root; then the same for what is before it and what is after it. */
+void tree_build(tree *tree, const tree_item *items, size_t n)
+{
+    struct {
+        tree_node **link;
+        size_t begin, end;
+    } spans[66] = {{&tree->root, 0, n}}; /* each is at most half as long as the one two below it */
+    size_t count = 1;
+    while (count > 0) {
+        tree_node **link = spans[--count].link;
+        size_t begin = spans[count].begin, end = spans[count].end, middle = begin + (end - begin) / 2;
+        *link = begin < end ? items[middle].node : NULL;
+        if (!*link)
+            continue;
+        tree_node *node = *link;
+        node->size = end - begin;
+        spans[count].link = &node->child[1];
+        spans[count].begin = middle + 1;
+        spans[count++].end = end;
+        spans[count].link = &node->child[0];
+        spans[count].begin = begin;
+        spans[count++].end = middle;
+    }
 }

@@ -65,4 +65,21 @@ uint64_t tree_rank(const tree *tree, const void *key);
  */
 tree_node *tree_dismantle(tree *tree);
 
+/* Calls `visit` with each node in order, until it returns something other than 0; returns that, or 0. */
+int tree_visit(const tree *tree, int (*visit)(void *context, tree_node *node), void *context);
+
+/* ---- many nodes at once ---- */
+
+/* A node, and a number that nodes are sorted by. */
+typedef struct tree_item {
+    uint64_t number;
+    tree_node *node;
+} tree_item;
+
+/* Sorts items by their numbers, and leaves equal ones in their order. `room` is for n more. Linear. */
+void tree_sort(tree_item *items, tree_item *room, size_t n);
+
+/* Makes the tree of n nodes, which are in its order, instead of what it was. Linear. */
+void tree_build(tree *tree, const tree_item *items, size_t n);
+
 #endif

@@ -1,7 +1,7 @@
 /*
  * Snapshots of values: for RDB files, full synchronization, DUMP and RESTORE, and for the AOF's base file.
  *
- * Encoding version 1:
+ * Encoding version 2:
  *
  *     number of words, then the words of the settings (settings.h), one string each
  *     the set, as vidi_write writes it, cut into strings of 64 KiB; only the last one is shorter, or empty

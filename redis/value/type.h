@@ -8,7 +8,7 @@
 
 #include "redis/server/server.h"
 
-enum { TYPE_ENCODING = 1 };
+enum { TYPE_ENCODING = 2 };
 
 extern server_type *value_type;
 

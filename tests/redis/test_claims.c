@@ -402,7 +402,8 @@ static void terms_out_of_range_are_refused(void **state)
     bad[10].payload.len = SIZE_MAX;
     bad[11].deadline = INT64_MIN;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        check(claims_put(w.claims, &bad[i]) == VIDI_ELIMIT, "bad terms %zu", i);
+        check(claims_put(w.claims, &bad[i]) == VIDI_ELIMIT && claims_append(w.claims, &bad[i]) == VIDI_ELIMIT,
+              "bad terms %zu", i);
     assert_int_equal(claims_count(w.claims), 0);
     assert_int_equal(claims_put(w.claims, &good), VIDI_OK);
     claim *claim = claims_of_url(w.claims, str("k"));
@@ -452,6 +453,41 @@ static void what_is_given_up_goes_to_the_end_of_the_queue(void **state)
     end(&w);
 }
 
+static claim_terms appended(const char *key, uint64_t token)
+{
+    return (claim_terms){str(key), str(key), str(""), token ? str("o") : str(""), token, 5, 3, 0};
+}
+
+static void appended_claims_need_ascending_keys_and_tokens_of_their_own(void **state)
+{
+    (void)state;
+    for (int twice = 0; twice < 2; twice++) {
+        world w;
+        begin(&w, 1);
+        const struct {
+            claim_terms terms;
+            int answer;
+        } steps[] = {{appended("b", 1), VIDI_OK},
+                     {appended("b", 2), VIDI_EEXIST},
+                     {appended("a", 2), VIDI_EEXIST},
+                     {appended("ba", 0), VIDI_OK},
+                     {appended("c", 0), VIDI_OK},
+                     {appended("d", 2), VIDI_OK},
+                     {appended("e", twice ? 1 : 3), VIDI_OK}};
+        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+            check(claims_append(w.claims, &steps[i].terms) == steps[i].answer, "step %zu", i);
+        assert_int_equal(claims_finish(w.claims), twice ? VIDI_EEXIST : VIDI_OK);
+        if (!twice) {
+            assert_int_equal(claims_count(w.claims), 5);
+            assert_ptr_equal(claims_of_token(w.claims, 2), claims_of_url(w.claims, str("d")));
+            claim_terms more = appended("bb", 4); /* from here on as if each had been put */
+            assert_int_equal(claims_put(w.claims, &more), VIDI_OK);
+            assert_ptr_equal(claims_list(w.claims, &(vidi_str){"ba", 2}), claims_of_url(w.claims, str("bb")));
+        }
+        end(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,6 +496,7 @@ int main(void)
         cmocka_unit_test(terms_out_of_range_are_refused),
         cmocka_unit_test(losses_leave_no_remainder),
         cmocka_unit_test(what_is_given_up_goes_to_the_end_of_the_queue),
+        cmocka_unit_test(appended_claims_need_ascending_keys_and_tokens_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,12 +144,86 @@ static void dismantling_returns_each_node_once(void **state)
     assert_null(tree.root);
 }
 
+typedef struct visits {
+    uint64_t next, stop; /* the key that is expected, and the one after which to stop */
+} visits;
+
+static int visit(void *context, tree_node *node)
+{
+    visits *visits = context;
+    while (visits->next < KEYS && !present[visits->next])
+        visits->next++;
+    uint64_t key = tree_entry(node, thing, node)->key;
+    assert_int_equal(key, visits->next++);
+    return key == visits->stop ? 7 : 0;
+}
+
+static void trees_of_any_size_are_built_at_once(void **state)
+{
+    (void)state;
+    tree_item items[KEYS];
+    for (uint64_t n = 0; n <= KEYS; n += n < 40 ? 1 : 37) {
+        tree tree;
+        begin(&tree);
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t k = i * KEYS / n;
+            present[k] = true;
+            memset(&things[k].node, 0xee, sizeof(tree_node));
+            items[i] = (tree_item){0, &things[k].node};
+        }
+        tree_build(&tree, items, n);
+        compare(&tree);
+        visits all = {0, KEYS};
+        assert_int_equal(tree_visit(&tree, visit, &all), 0);
+        uint64_t left = 0;
+        for (uint64_t k = all.next; k < KEYS; k++)
+            left += present[k];
+        assert_int_equal(left, 0);
+        test_random random = {n + 1};
+        for (int i = 0; i < 200; i++)
+            toggle(&tree, test_below(&random, KEYS));
+        compare(&tree);
+    }
+    visits some = {0, 100};
+    tree tree;
+    begin(&tree);
+    for (uint64_t k = 0; k < 200; k++)
+        toggle(&tree, k);
+    assert_int_equal(tree_visit(&tree, visit, &some), 7);
+    assert_int_equal(some.next, 101);
+}
+
+static void sorting_keeps_equal_numbers_in_their_order(void **state)
+{
+    (void)state;
+    tree_item items[KEYS], room[KEYS];
+    for (uint64_t seed = 1; seed <= 64; seed++) {
+        test_random random = {seed};
+        uint64_t n = test_below(&random, KEYS + 1);
+        for (uint64_t i = 0; i < n; i++) /* from numbers that differ in one byte to those that differ in all */
+            items[i] = (tree_item){test_below(&random, 256) << (seed - 1) ^ (seed % 2 ? 0 : test_next(&random)),
+                                   &things[i].node};
+        uint64_t sum = 0, sorted = 0;
+        for (uint64_t i = 0; i < n; i++)
+            sum += items[i].number;
+        tree_sort(items, room, n);
+        for (uint64_t i = 0; i < n; i++)
+            sorted += items[i].number;
+        assert_int_equal(sorted, sum);
+        for (uint64_t i = 1; i < n; i++)
+            assert_true(items[i - 1].number < items[i].number ||
+                        (items[i - 1].number == items[i].number && items[i - 1].node < items[i].node));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tree_answers_as_a_sorted_array_does),
         cmocka_unit_test(keys_in_any_order_leave_it_in_balance),
         cmocka_unit_test(dismantling_returns_each_node_once),
+        cmocka_unit_test(trees_of_any_size_are_built_at_once),
+        cmocka_unit_test(sorting_keeps_equal_numbers_in_their_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """The data type among the server's own: COPY, DUMP and RESTORE, UNLINK, digests, and what MEMORY USAGE says."""
+import random
+
+from support import frames, tap, values
 from support import server as servers
-from support import tap, values
 from support.resp import Error
 from support.server import Server, await_that, digest, info, used_memory
 from support.tap import case, check, expect, expect_error
@@ -56,6 +58,82 @@ def restore():
         wrong = values.differences(values.look(client), values.look(second))
         check(not wrong, "\n".join(wrong))
         expect(info(second, "everything")["vidi_loads"], str(2 * len(client("KEYS", "*"))))
+
+
+def claimed_by_all_sorts(client, key):
+    """Claims of several owners, given up, of an earlier epoch, of lines that are not URLs, short ones and long ones."""
+    client("VIDI.RESERVE", key, "CAPACITY", 1000)
+    values.claim(client, key, "early", values.HOUR, values.urls(10, "early"))
+    client("VIDI.ROTATE", key)
+    for n in range(5):
+        values.claim(client, key, f"worker{n}", values.HOUR + n, values.urls(10, f"of{n}"))
+    given_up = values.claim(client, key, "tired", values.HOUR, values.urls(10, "tired"))
+    client("VIDI.RELEASE", key, "tired", *given_up)
+    values.claim(client, key, "odd", values.HOUR, ["not a URL", "HTTP://Upper.Example:80/a/..", "x" * 300])
+
+
+def claims_listed(client, key):
+    """All claims without the time that they have left."""
+    return [entry[:-1] for entry in values.pairs(client("VIDI.CLAIMS", key, "COUNT", 1000))["claims"]]
+
+
+@case("claims of all sorts survive COPY and RESTORE, strings of 64 KiB and more included")
+def claims_of_all_sorts():
+    with Server() as server:
+        client = server.client()
+        claimed_by_all_sorts(client, "x")
+        values.claim(client, "x", "big", values.HOUR, [f"http://big.example/{c * 70000}" for c in "abc"])
+        values.claim(client, "x", "many", values.HOUR, values.urls(700, "many"))
+        client("RESTORE", "restored", 0, client("DUMP", "x"))
+        client("COPY", "x", "copied")
+        expect(len(claims_listed(client, "x")), 776)
+        for other in ("restored", "copied"):
+            expect(claims_listed(client, other), claims_listed(client, "x"), other)
+            expect(digest(client, other), digest(client, "x"), other)
+            token = values.pairs(client("VIDI.CLAIMS", other, "OWNER", "worker1", "COUNT", 1))["claims"][0][3]
+            expect(client("VIDI.COMMIT", other, "worker1", token), [b"committed"])
+            expect(len(client("VIDI.RECLAIM", other, "w", 1000, "COUNT", 1000)), 20)
+
+
+@case("of 12,000 payloads whose claims are damaged, with a correct checksum of the server's, none is accepted")
+def damaged_claims():
+    with Server("--rdbcompression", "no", "--loglevel", "warning", "--logfile", "/dev/null") as server:
+        client = server.client()
+        claimed_by_all_sorts(client, "x")
+        body = client("DUMP", "x")[:-10]
+        module, parts = frames.open_dump(body + bytes(10))
+        claims = frames.close_body(module, parts)[len(frames.close_body(module, parts[:frames.find_stream(parts)[1]],
+                                                                        end=False)):]
+        check(len(claims) > 5000 and body.endswith(claims), "the claims are at the end")
+        first = len(body) - len(claims)
+        client("RESTORE", "y", 0, frames.close_dump(body))
+        rng = random.Random(1)
+        for _ in range(12):
+            payloads = [damaged(body, first, rng) for _ in range(1000)]
+            replies = client.pipeline(["RESTORE", f"y{i}", 0, frames.close_dump(p)] for i, p in enumerate(payloads))
+            accepted = [i for i, reply in enumerate(replies) if not isinstance(reply, Error)]
+            expect(accepted, [])
+        expect(client("DBSIZE"), 2)
+
+
+def damaged(body, first, rng):
+    """The payload with one of: a bit or a byte changed, a word of eight bytes replaced, two of them exchanged."""
+    data = bytearray(body)
+    while data == body:
+        at = rng.randrange(first, len(data) - 1)
+        way = rng.randrange(4)
+        if way == 0:
+            data[at] ^= 1 << rng.randrange(8)
+        elif way == 1:
+            data[at] = rng.randrange(256)
+        elif way == 2:
+            at = min(at, len(data) - 9)
+            data[at:at + 8] = rng.choice([bytes(8), b"\xff" * 8, rng.randbytes(8)])
+        else:
+            at, other = (rng.randrange(first, len(data) - 9) for _ in range(2))
+            if abs(at - other) >= 8:
+                data[at:at + 8], data[other:other + 8] = data[other:other + 8], data[at:at + 8]
+    return data
 
 
 @case("MIGRATE moves a value to another server")
