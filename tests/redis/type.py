@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """The data type among the server's own: COPY, DUMP and RESTORE, UNLINK, digests, and what MEMORY USAGE says."""
+import itertools
 import random
+import struct
 
 from support import frames, tap, values
 from support import server as servers
-from support.resp import Error
+from support.resp import Error, Simple
 from support.server import Server, await_that, digest, info, used_memory
 from support.tap import case, check, expect, expect_error
 
@@ -134,6 +136,57 @@ def damaged(body, first, rng):
             if abs(at - other) >= 8:
                 data[at:at + 8], data[other:other + 8] = data[other:other + 8], data[at:at + 8]
     return data
+
+
+def records(string):
+    """The claims of a string, each as [token, deadline, lease, loss, as given, owner, URL, payload]: claim_io.c."""
+    found = []
+    while string:
+        *numbers, owner, url, payload = struct.unpack_from("<4Q4I", string)
+        ends = list(itertools.accumulate([48, owner, url, payload]))
+        found.append(numbers + [string[a:b] for a, b in zip(ends, ends[1:])])
+        string = string[ends[-1]:]
+    return found
+
+
+def string_of(claims):
+    return b"".join(struct.pack("<4Q4I", *c[:5], *map(len, c[5:])) + b"".join(c[5:]) for c in claims)
+
+
+@case("claims may come in any order, and two URLs that have become one are kept; two with one token are refused")
+def claims_in_any_order():
+    with Server("--rdbcompression", "no") as server:
+        client = server.client()
+        claimed_by_all_sorts(client, "x")
+        module, parts = frames.open_dump(client("DUMP", "x"))
+        behind = frames.find_stream(parts)[1]
+        count, strings = frames.open_claims(parts[behind:])
+        claims = [claim for string in strings for claim in records(string)]
+        expect(string_of(claims), b"".join(strings))
+
+        def restore_these(some):
+            changed = [*parts[:behind], *frames.seal_claims(len(some), [string_of(some[:30]), string_of(some[30:])])]
+            return client.call("RESTORE", "y", 0, frames.close_dump(frames.close_body(module, changed)), "REPLACE")
+
+        rng = random.Random(1)
+        for _ in range(20):
+            rng.shuffle(claims)
+            expect(restore_these(claims), Simple("OK"))
+            expect(digest(client, "y"), digest(client, "x"))
+        again = [c[:] for c in claims]
+        again[5][6] = again[50][6].replace(b"http://", b"HTTP://")  # as if another version of ICU took them for one
+        expect(restore_these(again), Simple("OK"))
+        expect(client("VIDI.CLAIMS", "y", "COUNT", 0)[1:4:2], client("VIDI.CLAIMS", "x", "COUNT", 0)[1:4:2])
+        check(again[5][6] in [c[0] for c in values.pairs(client("VIDI.CLAIMS", "y", "COUNT", 1000))["claims"]],
+              "the second is kept as it was given")
+        for ordered in (sorted(claims, key=lambda c: c[6]), claims):
+            with_token = [c for c in ordered if c[0]]
+            twice = [c[:] for c in ordered]
+            twice[ordered.index(with_token[2])][0] = with_token[9][0]
+            expect_error(restore_these(twice), "Bad data format")
+        void = [c for c in claims if not c[0]][:1]
+        expect_error(restore_these(claims + void + void), "Bad data format")
+        expect(count, len(claims))
 
 
 @case("MIGRATE moves a value to another server")

@@ -146,8 +146,10 @@ class Restored:
         return [["RESTORE", "x", 0, self.payload(frames.close_body(self.module, self.parts)), "REPLACE"]]
 
     def damaged(self, rng, other):
-        way = rng.choice((self.bend_stream, self.bend_stream, self.bend_stream, self.bend_parts, self.bend_texts,
-                          self.bend_bytes))
+        ways = [self.bend_stream] * 3 + [self.bend_parts, self.bend_texts, self.bend_bytes]
+        if len(self.parts) > self.where[1] + 1:
+            ways += [self.bend_claims] * 6
+        way = rng.choice(ways)
         body, what = way(rng, other)
         return [["RESTORE", "x", 0, self.payload(body), "REPLACE"]], f"{way.__name__}:{what}", 1
 
@@ -160,6 +162,16 @@ class Restored:
         strings = pieces_of(rng, frames.frame(kind, generation, payload))
         first, behind = self.where
         parts = [*self.parts[:first], *[[frames.OP_STRING, s] for s in strings], *self.parts[behind:]]
+        return frames.close_body(self.module, parts), what
+
+    def bend_claims(self, rng, _):
+        """Damage in the claims, sealed again."""
+        count, strings = frames.open_claims(self.parts[self.where[1]:])
+        at = rng.randrange(len(strings))
+        strings[at], what = bend(rng, strings[at])
+        if rng.random() < 0.2:
+            count, what = number(rng), what + "+count"
+        parts = [*self.parts[:self.where[1]], *frames.seal_claims(count, strings)]
         return frames.close_body(self.module, parts), what
 
     def bend_parts(self, rng, other):

@@ -13,6 +13,8 @@ HEAD, FOOT = 64, 32
 MODULE_TYPE = 7  # RDB_TYPE_MODULE_2
 OP_END, OP_SIGNED, OP_UNSIGNED, OP_FLOAT, OP_DOUBLE, OP_STRING = range(6)
 
+CLAIMS_FACTOR = 0x9e3779b97f4a7c15
+
 library = None
 
 
@@ -171,3 +173,25 @@ def find_stream(parts):
                 except ValueError:
                     pass
     return None
+
+
+def claims_sum(total, data):
+    """The checksum of a string of claims that goes on from `total`: claim_io.c."""
+    for at in range(0, len(data), 8):
+        total = (total ^ int.from_bytes(data[at:at + 8], "little")) * CLAIMS_FACTOR % 2**64
+        total ^= total >> 32
+    return (total ^ len(data)) * CLAIMS_FACTOR % 2**64
+
+
+def seal_claims(count, strings):
+    """The parts of so many claims in these strings: what comes after a stream."""
+    parts, total = [[OP_UNSIGNED, count]], count
+    for string in strings:
+        total = claims_sum(total, string)
+        parts += [[OP_STRING, bytes(string)], [OP_UNSIGNED, total]]
+    return parts
+
+
+def open_claims(parts):
+    """(count, strings) from such parts."""
+    return parts[0][1], [value for code, value in parts if code == OP_STRING]
