@@ -48,6 +48,16 @@ static void subscribe(server_context *ctx)
         server.SubscribeToServerEvent(ctx, (server_event){events[i], 1}, on_event);
 }
 
+/*
+ * Without the last option, Valkey moves no slots in one step (CLUSTER MIGRATESLOTS) while the module is loaded. Their
+ * keys arrive as the commands that aof.c writes, and nobody sees them before all are there.
+ */
+static int options(void)
+{
+    int known = server.GetModuleOptionsAll ? server.GetModuleOptionsAll() : 0;
+    return SERVER_HANDLES_IO_ERRORS | SERVER_SIGNALS_CHANGES_ITSELF | (known & SERVER_HANDLES_SLOT_MIGRATION);
+}
+
 /* ---- INFO ---- */
 
 static void on_info(server_info *info, int for_crash_report)
@@ -108,7 +118,7 @@ int RedisModule_OnLoad(server_context *ctx, server_string **argv, int argc)
     if (!server_find(ctx) || server.IsModuleNameBusy("vidi"))
         return SERVER_ERR;
     server.SetModuleAttribs(ctx, "vidi", MODULE_VERSION, SERVER_API_VERSION);
-    server.SetModuleOptions(ctx, SERVER_HANDLES_IO_ERRORS | SERVER_SIGNALS_CHANGES_ITSELF);
+    server.SetModuleOptions(ctx, options());
     memory_start();
     if (!config_start(ctx, argv, argc) || !type_start(ctx) || !register_commands(ctx) || !warm_up(ctx))
         return SERVER_ERR;

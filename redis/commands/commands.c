@@ -58,6 +58,18 @@ static void describe(server_context *ctx, server_command *command, const command
     categorize(ctx, command, entry);
 }
 
+/*
+ * While a slot moves, Redis from 8.4 on asks each command that it passes on for its keys. If that has the flag
+ * getkeys-api, asking passes on what waits to be passed on, and so forth until the stack is full and the server dies. It
+ * can do without: there, clusters go by the specifications of keys, too.
+ */
+static const char *flags_here(const command_entry *entry)
+{
+    bool is_valkey = server.GetModuleOptionsAll && (server.GetModuleOptionsAll() & SERVER_HANDLES_SLOT_MIGRATION);
+    bool may_die = server.GetServerVersion && server.GetServerVersion() >= 0x080400 && !is_valkey;
+    return may_die && strstr(entry->flags, "getkeys-api") ? "write deny-oom" : entry->flags;
+}
+
 static bool register_one(server_context *ctx, const command_entry *entry)
 {
     int first = 0, last = 0, step = 0;
@@ -66,7 +78,7 @@ static bool register_one(server_context *ctx, const command_entry *entry)
         last = entry->keys->keys.range.last < 0 ? entry->keys->keys.range.last : first + entry->keys->keys.range.last;
         step = entry->keys->keys.range.step;
     }
-    if (server.CreateCommand(ctx, entry->name, entry->function, entry->flags, first, last, step) != SERVER_OK)
+    if (server.CreateCommand(ctx, entry->name, entry->function, flags_here(entry), first, last, step) != SERVER_OK)
         return false;
     describe(ctx, server.GetCommand(ctx, entry->name), entry);
     return true;

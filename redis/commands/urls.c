@@ -23,8 +23,8 @@ static const char *check_like(const settings *said)
 
 /*
  * Tells the server where the keys are, by the same rules as settings_parse_arguments: a LIKE that is the value of
- * another option is not followed by a key. The specification of keys below cannot tell the two apart, so it is marked
- * as incomplete, and access lists and clusters ask here.
+ * another option is not followed by a key. The specification of keys below cannot tell the two apart; but a command
+ * with such an option fails, so nothing is opened that the server does not know of if it goes by the specification.
  */
 static int tell_keys(server_context *ctx, server_string **argv, int argc)
 {
@@ -236,7 +236,7 @@ static int mhas(server_context *ctx, server_string **argv, int argc)
 /* The key that is made, and the one that it is made like. */
 static const server_key_spec reserve_keys[] = {
     KEYS_AT(1, 0, SERVER_KEY_OW | SERVER_KEY_INSERT),
-    {.flags = SERVER_KEY_RO | SERVER_KEY_ACCESS | SERVER_KEY_INCOMPLETE,
+    {.flags = SERVER_KEY_RO | SERVER_KEY_ACCESS,
      .begin = SERVER_BEGIN_KEYWORD,
      .at.keyword = {"LIKE", 2},
      .find = SERVER_FIND_RANGE,

@@ -2,7 +2,8 @@
  * The library's memory hook on the server's allocator. See memory.h.
  *
  * The library asks for alignments up to 64; the server's functions know none. jemalloc aligns requests that are a
- * multiple of 64 to 64, so rounding the size up is enough. libc's malloc does not: there, a request is larger by the
+ * multiple of 64 to 64, and those of 16 to 16 (the servers' own copy of it, which knows sizes of 24 and 40 bytes, does so
+ * for no others), so rounding the size up is enough. libc's malloc does not: there, a request is larger by the
  * alignment, and the byte before the block says how far it was shifted:
  *
  *     from the server          returned
@@ -25,7 +26,7 @@
 #define FREE_LATER ((size_t)64 << 10)
 
 static bool shifts;
-static bool is_primary = true, is_loading;
+static bool is_primary = true, is_loading, is_obeying;
 static unsigned lifted;
 static _Atomic uint64_t total;
 static _Thread_local bool frees_later;
@@ -86,7 +87,7 @@ static void *block_of(void *ptr, size_t alignment)
 static size_t size_to_ask(size_t bytes, size_t alignment)
 {
     bytes += bytes == 0;
-    size_t more = alignment <= NATURAL ? 0 : shifts ? alignment : (0 - bytes) & (alignment - 1);
+    size_t more = shifts && alignment > NATURAL ? alignment : (0 - bytes) & (alignment - 1);
     return bytes <= SIZE_MAX / 2 ? bytes + more : 0;
 }
 
@@ -205,7 +206,7 @@ void memory_remove_owner(memory *memory, void *block)
 
 bool memory_enforces(void)
 {
-    return is_primary && !is_loading && lifted == 0;
+    return is_primary && !is_loading && !is_obeying && lifted == 0;
 }
 
 bool memory_is_loading(void)
@@ -242,6 +243,11 @@ void memory_set_primary(bool primary)
 void memory_set_loading(bool loading)
 {
     is_loading = loading;
+}
+
+void memory_set_obeying(bool obeying)
+{
+    is_obeying = obeying;
 }
 
 uint64_t memory_total(void)

@@ -2,8 +2,8 @@
  * A value's memory: everything comes from the server's allocator, is counted to the byte as that allocator counts it,
  * and may be limited.
  *
- * The limit (MAXMEMORY of VIDI.RESERVE) holds on a primary that is not loading. A replica and a server that reads its
- * files must take what the primary took, whatever it is.
+ * The limit (MAXMEMORY of VIDI.RESERVE) holds on a primary that is not loading. A replica, a server that reads its files
+ * and one that a slot moves to must take what the primary took, whatever it is.
  */
 #ifndef REDIS_MEMORY_H
 #define REDIS_MEMORY_H
@@ -36,6 +36,9 @@ bool memory_enforces(void);
 bool memory_is_loading(void);
 void memory_set_primary(bool primary);
 void memory_set_loading(bool loading);
+
+/* Whether the command that runs must be obeyed: it comes from a primary, or with a slot that moves to this one. */
+void memory_set_obeying(bool obeying);
 
 /*
  * For the time between the two, no limit holds: saving, copying and listing a set take some of its memory for a moment,

@@ -41,13 +41,18 @@ enum { SERVER_POSTPONED = -1 };
 enum server_flags {
     SERVER_FLAG_REPLICA = 1 << 3,
     SERVER_FLAG_AOF = 1 << 6,
+    SERVER_FLAG_REPLICATED = 1 << 12,
     SERVER_FLAG_LOADING = 1 << 13,
     SERVER_FLAG_IS_CHILD = 1 << 20,
     SERVER_FLAG_RESP3 = 1 << 22
 };
 
-/* What SetModuleOptions takes. */
-enum { SERVER_HANDLES_IO_ERRORS = 1 << 0, SERVER_SIGNALS_CHANGES_ITSELF = 1 << 1 };
+/* What SetModuleOptions takes. Those that not every server knows are in what GetModuleOptionsAll answers. */
+enum {
+    SERVER_HANDLES_IO_ERRORS = 1 << 0,
+    SERVER_SIGNALS_CHANGES_ITSELF = 1 << 1,
+    SERVER_HANDLES_SLOT_MIGRATION = 1 << 5 /* Valkey 9 */
+};
 
 /* A class of NotifyKeyspaceEvent. */
 enum { SERVER_NOTIFY_MODULE = 1 << 13 };
@@ -123,8 +128,7 @@ enum server_key_flags {
     SERVER_KEY_ACCESS = 1 << 4,
     SERVER_KEY_UPDATE = 1 << 5,
     SERVER_KEY_INSERT = 1 << 6,
-    SERVER_KEY_DELETE = 1 << 7,
-    SERVER_KEY_INCOMPLETE = 1 << 9 /* the specification is not exact: the server asks the command for its keys */
+    SERVER_KEY_DELETE = 1 << 7
 };
 enum { SERVER_BEGIN_NOWHERE = 0, SERVER_BEGIN_INDEX = 2, SERVER_BEGIN_KEYWORD = 3 };
 enum { SERVER_FIND_RANGE = 2 };
@@ -263,6 +267,8 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
 #define SERVER_OPTIONAL(X)                                                                                             \
     X(void *, TryAlloc, (size_t bytes))                                                                                \
     X(void *, TryCalloc, (size_t count, size_t bytes))                                                                 \
+    X(int, GetServerVersion, (void)) /* 0x00MMmmpp */                                                                  \
+    X(int, GetModuleOptionsAll, (void))                                                                                \
     X(server_facts *, GetServerInfo, (server_context * ctx, const char *section))                                      \
     X(void, FreeServerInfo, (server_context * ctx, server_facts * facts))                                              \
     X(unsigned long long, ServerInfoGetFieldUnsigned, (server_facts * facts, const char *field, int *error))           \

@@ -28,6 +28,8 @@ static value *look(server_context *ctx, server_string *name, value_mode mode, bo
 value *value_open(server_context *ctx, server_string *name, value_mode mode, unsigned roles, bool *absent)
 {
     value *found = look(ctx, name, mode, absent);
+    if (mode == FOR_WRITE)
+        memory_set_obeying(server.GetContextFlags(ctx) & SERVER_FLAG_REPLICATED);
     if (found && (found->settings.role & roles))
         return found;
     if (!*absent)

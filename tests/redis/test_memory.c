@@ -29,6 +29,12 @@ static size_t by_sixteen(size_t bytes)
     return 16;
 }
 
+/* As jemalloc is built into the servers: it has sizes of 24, 40 and 56 bytes. */
+static size_t by_eight(size_t bytes)
+{
+    return bytes % 16 ? 8 : 0;
+}
+
 /* As under the address sanitizer: every other block of one size. */
 static size_t now_and_then(size_t bytes)
 {
@@ -122,6 +128,12 @@ static void on_an_allocator_that_aligns(void **state)
 {
     (void)state;
     blocks_are_aligned_zeroed_and_counted(by_nothing);
+}
+
+static void on_an_allocator_that_aligns_what_is_a_multiple(void **state)
+{
+    (void)state;
+    blocks_are_aligned_zeroed_and_counted(by_eight);
 }
 
 static void on_an_allocator_that_does_not(void **state)
@@ -235,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_an_allocator_that_aligns),
+        cmocka_unit_test(on_an_allocator_that_aligns_what_is_a_multiple),
         cmocka_unit_test(on_an_allocator_that_does_not),
         cmocka_unit_test(on_an_allocator_that_sometimes_does),
         cmocka_unit_test(luck_does_not_last),
