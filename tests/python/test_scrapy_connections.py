@@ -1,6 +1,5 @@
 """The scheduler of several spiders when a connection is lost, or the server has forgotten something."""
 import logging
-import types
 
 import pytest
 
@@ -87,7 +86,7 @@ def test_the_server_is_asked_again_until_it_answers(server, caplog):
     worker.tick()
     cut(server, worker)
     address = worker.scheduler.claims.address
-    worker.scheduler.claims.address = types.SimpleNamespace(url="redis://127.0.0.1:1", key="k")
+    worker.scheduler.claims.address = Address("redis://127.0.0.1:1", "k")
     for _ in range(3):
         worker.tick()
         assert worker.take() is None and worker.scheduler.has_pending_requests()
@@ -102,7 +101,7 @@ def test_a_closing_spider_does_not_wait_for_a_server_that_is_gone(server, caplog
     worker.enqueue("/a")
     worker.tick()
     cut(server, worker)
-    worker.scheduler.claims.address = types.SimpleNamespace(url="redis://127.0.0.1:1", key="k")
+    worker.scheduler.claims.address = Address("redis://127.0.0.1:1", "k")
     worker.scheduler.close("shutdown")
     assert "stay claimed until their lease" in caplog.text
 

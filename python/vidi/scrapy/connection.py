@@ -5,11 +5,15 @@ claims of the page's links. A client library that reconnects on its own hides a 
 failover in between. A `Connection` is therefore connected once: after an error it is dead, and its
 user makes another and begins again (docs/REDIS.md, "The rule for workers").
 
+In a cluster, the address may be any server's: a connection goes to the one that has the key. If the
+key moves away, the connection is dead, and the next one goes to its new place.
+
 python3-redis does the talking. It is imported when the first connection is made.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
@@ -19,6 +23,9 @@ ANSWER_SECONDS = 30.0
 SCHEMES = ("redis", "rediss", "unix")
 # The server is not, or not yet, the one that takes writes. Another connection may lead to a better one.
 ELSEWHERE = ("READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "NOREPLICAS", "UNBLOCKED")
+# Where a server of a cluster says that the key is. Later versions of python3-redis turn the word into a class.
+REDIRECTION = re.compile(r"(?:ResponseError )?(MOVED|ASK|Moved|Ask)(?:Error)? \d+ (\S*):(\d+)")
+REDIRECTIONS = 10  # after so many, nobody has the key
 
 
 class SharedError(Exception):
@@ -53,6 +60,8 @@ class Address:
         # For python3-redis, with the password; urlunsplit would make "unix:/path", which later versions do not take.
         self.url = f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{urlencode(query)}" if query else "")
         self._check(parts)
+        # In a cluster: host and port of the server that has the key, and whether it is on its way there.
+        self.place: tuple[str, int, bool] | None = None
         place = parts.netloc.rpartition("@")[2]
         self.shown = f"{parts.scheme}://{place}{parts.path}?key={quote(self.key, safe=':/{}')}"
 
@@ -92,6 +101,22 @@ class Connection:
         self.errors = (redis.ConnectionError, redis.TimeoutError, OSError)
         self.refusal = redis.ResponseError
         self.address = address
+        self.is_asking = False  # the key is on its way here
+        for attempt in range(REDIRECTIONS):
+            self._connect()
+            try:
+                self.call("EXISTS", address.key)
+                return
+            except Refused:  # not allowed; it is no redirection
+                return
+            except ConnectionLost:
+                if not address.place or attempt == REDIRECTIONS - 1:
+                    raise
+
+    def _connect(self) -> None:
+        import redis
+
+        address = self.address
         try:
             options: dict[str, Any] = {"socket_timeout": ANSWER_SECONDS}
             if not address.url.startswith("unix:"):
@@ -103,6 +128,8 @@ class Connection:
         for name in ("host", "port"):  # 4.3.4 puts them into messages, and a socket in a file has neither
             if not hasattr(self.client, name):
                 setattr(self.client, name, "")
+        if address.place:
+            self.client.host, self.client.port, self.is_asking = address.place
         try:
             self._guard(self.client.connect)
         except self.refusal as error:  # of the password, or the database
@@ -124,14 +151,19 @@ class Connection:
         try:
             return function(*arguments)
         except self.refusal as error:
+            moved = REDIRECTION.match(f"{type(error).__name__} {error}")
+            if moved:
+                place = (moved[2] or self.client.host, int(moved[3]), moved[1].upper() == "ASK")
+                raise self._lost(error, place) from None
             if str(error).startswith(ELSEWHERE) or type(error).__name__ == "ReadOnlyError":
                 raise self._lost(error) from None
             raise
         except self.errors as error:
             raise self._lost(error) from None
 
-    def _lost(self, error: Exception) -> ConnectionLost:
+    def _lost(self, error: Exception, place: tuple[str, int, bool] | None = None) -> ConnectionLost:
         self.close()
+        self.address.place = place
         return ConnectionLost(f"{self.address}: {str(error).rstrip('.')}")
 
     def _read(self) -> Any:
@@ -151,13 +183,18 @@ class Connection:
         if not self.is_open:
             raise ConnectionLost(f"{self.address}: the connection is closed")
         commands = [list(command) for command in commands]
-        packed = self.client.pack_commands(commands)
+        # ASKING holds for one command, or for a transaction.
+        asking = [self.is_asking and (at == 0 or commands[0] != ["MULTI"]) for at in range(len(commands))]
+        sent = [words for ask, command in zip(asking, commands) for words in ([["ASKING"]] if ask else []) + [command]]
+        packed = self.client.pack_commands(sent)
         self._guard(self.client.send_packed_command, packed, False)  # a health check would reconnect
         replies = []
-        for _ in commands:
+        for words in sent:
             if not self.is_open:
                 raise ConnectionLost(f"{self.address}: the connection is closed")
-            replies.append(self._read())
+            reply = self._read()
+            if words != ["ASKING"]:
+                replies.append(reply)
         return [self._inside(reply) for reply in replies]
 
     def _inside(self, reply: Any) -> Any:
