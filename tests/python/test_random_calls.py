@@ -16,7 +16,7 @@ SEED = os.environ.get("VIDI_TEST_SEED", "18")
 ONLY = os.environ.get("VIDI_TEST_ONLY")
 with open(_vidi.__file__, "rb") as file:
     IS_ASAN = b"__asan_report_load8\0" in file.read()
-COUNT = 10_000 if IS_ASAN else 100_000 if os.environ.get("VIDI_TEST_LONG") == "1" else 3000
+COUNT = 6_000 if IS_ASAN else 100_000 if os.environ.get("VIDI_TEST_LONG") == "1" else 3000
 
 
 def start(first, last, folder, **changes):

@@ -445,7 +445,7 @@ static void an_ordinary_revisit_is_caught_up_with(void **state)
         town.pages[i].linked = i < 38 ? 0 : 2 * DAY;
     }
     living_serve(&town, &self);
-    self.options.budget = 40;
+    self.options.budget = 20;
     run_for(&self, 2 * DAY);
     self.options.continuous = false;
     self.options.revisit = true;
@@ -456,7 +456,7 @@ static void an_ordinary_revisit_is_caught_up_with(void **state)
     int64_t visit = ask(&self, "SELECT max(visit) FROM epochs");
     self.options.revisit = false;
     self.options.continuous = true;
-    self.options.budget = 40;
+    self.options.budget = 20;
     town.clock.ms += HOUR;
     run_for(&self, 1000);
     check(ask(&self, "SELECT count(*) FROM epochs") == visit + 1, "no epoch of its own has begun");
@@ -466,7 +466,7 @@ static void an_ordinary_revisit_is_caught_up_with(void **state)
               " WHERE v.visit = %lld AND s.visited < o.date",
               (long long)visit) == 0,
           "the schedule does not know what the revisit saw");
-    run_for(&self, 3 * DAY);
+    run_for(&self, DAY);
     crawling_end(&self);
     living_end(&town);
 }
