@@ -36,7 +36,7 @@ echo -- rates come from two readings
 : > drawn
 { wait_until drew 1 'URL, 0/s, on average'; printf q; } | script -qefc 'vidi top st' drawn > /dev/null
 echo -- the report, until the crawl ends
-: > reports
+: > reports # the shell that makes it may come later than the first look at it
 vidi crawl report --watch st > reports &
 watcher=$!
 script -qefc 'vidi crawl report --watch st' drawn < /dev/null > /dev/null &

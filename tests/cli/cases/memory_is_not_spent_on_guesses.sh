@@ -2,7 +2,7 @@
 # many: what fits into the memory fits all the same, and no more is taken than there is use for.
 seq -f 'http://www.example.org/folder/%.0f' 1 60000 > some
 for _ in $(seq 30); do cat some; done > early
-for threads in 1 3 16; do
+for threads in 1 16; do
     vidi --threads $threads --memory 1M early | cmp - some && echo "$threads: same"
     vidi --threads $threads --memory 1M < early | cmp - some && echo "$threads: same"
     cat early | vidi --threads $threads --memory 1M | cmp - some && echo "$threads: same"
