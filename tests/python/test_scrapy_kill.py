@@ -16,7 +16,7 @@ from support.lives import OURS, SORTS, STOCK, Crawl, Nursery, built, power_cut_l
 from support.site import Event, Site, Tree
 
 IS_LONG = os.environ.get("VIDI_TEST_LONG", "") not in ("", "0")
-KILLS = 500 if IS_LONG else 50
+KILLS = 500 if IS_LONG else 30
 
 Result = collections.namedtuple("Result", "crawls kills pages lost repeated finished complaints sorts")
 

@@ -182,7 +182,7 @@ static void nothing_is_lost_whichever_call_it_is(void **state)
     life_way way = *(const life_way *)*state;
     story_sums sums = {0};
     bool file = way == LIFE_APPENDS || way == LIFE_OUTPUT; /* pipes take many writes */
-    uint64_t step = test_long() ? 1 : file ? 41 : 173;
+    uint64_t step = test_long() ? 1 : file ? 61 : 173;
     for (fate_how how = FATE_KILL; how < FATE_HOWS; how++)
         sweep(way, (fate){how, FATE_ANYWHERE, 1 + ((uint64_t)way * 7 + how * 3) % step}, step, &sums);
     if (file) {
