@@ -154,7 +154,12 @@ static void an_unchanged_site_is_hardly_fetched_again(void **state)
 {
     enum { MOST_FETCHED = 5, MOST_STORED = 10 }; /* per cent */
     site *web = site_open(20);
-    world_web whole = {.hosts = 20, .pages = test_sanitized() ? 500 : test_long() ? 20000 : 4000, .seed = 29, .plain = true};
+    world_web whole = {.hosts = 20,
+                       .pages = test_sanitized() ? 500
+                                : test_long()    ? 20000
+                                                 : 4000,
+                       .seed = 29,
+                       .plain = true};
     uint64_t fetched[2], stored[2];
     told told = {0};
     crawling self;
