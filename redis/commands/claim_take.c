@@ -334,8 +334,8 @@ int command_hold(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     if (!value->claims && !(value->claims = claims_create(&value->memory.allocator)))
         return reply_error(ctx, "there is no memory for the claim");
-    if (!memory_enforces()) /* from the primary: when the lease began, or the claim was given up */
-        value_catch_up(value, terms.owner.len ? terms.deadline - terms.lease : terms.deadline);
+    if (!memory_enforces()) /* from the primary: when the lease began */
+        value_catch_up(value, terms.deadline - terms.lease);
     int done = hold_all(ctx, value, terms, argv + 5, argc - 5);
     if (done == 0)
         return SERVER_OK;
