@@ -62,7 +62,7 @@ def test_a_primary_that_was_killed_is_replaced(cluster):
     worker = Worker(primary, VIDI_PATH=address(other_than(cluster, primary)))
     worker.enqueue("/a", "/b")
     worker.tick()
-    cluster.client(primary)("WAIT", 1, 0)
+    cluster.await_replicas()
     cluster.kill(primary)
     assert pages(worker) == ["/a", "/b"]
 

@@ -10,7 +10,7 @@ Nodes are servers as in server.py, with their options. Nothing here waits for th
 long as a working cluster may take on a busy machine.
 """
 from .resp import Error
-from .server import Server, await_that, free_port, info
+from .server import Server, await_replica, await_that, free_port, info
 
 SLOTS = 16384
 REDIRECTIONS = 20  # after so many, nobody owns the slot
@@ -143,6 +143,15 @@ class Cluster:
     def replicas_of(self, primary):
         known = primary.nodes()
         return [node for node in self.alive() if known[node.id()][1] == primary.id()]
+
+    def await_replicas(self):
+        """Waits until the replicas have all that was written, by whatever connection (WAIT knows only its own)."""
+        for primary in self.primaries():
+            for replica in self.replicas_of(primary):
+                one, other = primary.client(), replica.client()
+                await_replica(one, other)
+                one.close()
+                other.close()
 
     # ---- commands ----
 
