@@ -1,6 +1,7 @@
 #!/bin/bash
 # The shared library exports exactly the functions that the public headers declare with VIDI_API, and the module for
-# Redis only its entry: two modules in one server may contain two versions of the library.
+# Redis only its entry: two modules in one server may contain two versions of the library. The module's file must load on
+# other distributions: it may need no library whose name or symbols change with its version, as ICU's do.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -22,6 +23,14 @@ check "declared and exported functions are the same" diff "$tmp/declared" "$tmp/
 if [ -f "$VIDI_BUILD/redisvidi.so" ]; then
     nm -D --defined-only "$VIDI_BUILD/redisvidi.so" | awk '{ print $3 }' >"$tmp/entry"
     check "the module exports its entry alone" diff <(echo RedisModule_OnLoad) "$tmp/entry"
+    # libc, and what compilers and sanitizers add. libcrypto and libxxhash: where their archives are not installed.
+    may='lib(c|m|pthread|dl|gcc_s|asan|ubsan|tsan)|ld-linux[-_a-z0-9]*|libcrypto|libxxhash'
+    readelf -d "$VIDI_BUILD/redisvidi.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >"$tmp/needed"
+    check "the module needs libc" grep -q '^libc\.so' "$tmp/needed"
+    check "the module needs no library that distributions have in other versions" \
+        diff /dev/null <(grep -vE "^($may)\.so" "$tmp/needed")
+    check "the module has no symbols of ICU's version" \
+        diff /dev/null <(nm -D --undefined-only "$VIDI_BUILD/redisvidi.so" | grep -E '(^| )u[a-z]*_[A-Za-z0-9_]+_[0-9]+$')
 else
     skip "the module exports its entry alone" "it was not built"
 fi
