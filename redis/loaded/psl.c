@@ -33,10 +33,10 @@ void psl_free(psl_ctx_t *psl)
         release(psl);
 }
 
-const char *psl_registrable_domain(const psl_ctx_t *list, const char *domain)
+const char *psl_registrable_domain(const psl_ctx_t *psl, const char *domain)
 {
     static const char *(*registrable)(const psl_ctx_t *list, const char *domain);
     if (!registrable)
         find("psl_registrable_domain", &registrable);
-    return registrable(list, domain);
+    return registrable(psl, domain);
 }
