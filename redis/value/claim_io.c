@@ -91,16 +91,12 @@ void claims_save(server_io *io, const value *value)
     bytes_free(&saving.string);
 }
 
-/* A claim without owner is written as given up in the past, or VIDI.HOLD would take its deadline for the time. */
 void claims_rewrite(server_io *io, server_string *key, const value *value)
 {
-    int64_t now = value_now(value);
     for (const claim *at = claims_next(value->claims, NULL); at; at = claims_next(value->claims, at)) {
         claim_terms terms = claim_read(value->claims, at);
         char token[TOKEN_DIGITS + 1];
         token_print(terms.token, token);
-        if (!terms.owner.len && terms.deadline > now)
-            terms.deadline = now;
         server.EmitAOF(io, "VIDI.HOLD", "sbllcbb", key, terms.owner.len ? terms.owner.ptr : "", terms.owner.len,
                        (long long)terms.deadline, (long long)terms.lease, token, terms.url.ptr, terms.url.len,
                        terms.payload.ptr, terms.payload.len);

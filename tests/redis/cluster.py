@@ -155,7 +155,8 @@ def crawls():
 
         # What happens while a page is fetched, after so many pages. A page is linked from the one with half its number.
         events = {5: begin, 10: lambda: moves[0].carry(), 15: lambda: moves[0].end(),
-                  21: lambda: cluster.kill(cluster.owner("k")), 30: begin, 32: lambda: moves[1].carry(), 34: lambda: moves[1].end()}
+                  21: lambda: cluster.kill(cluster.owner("k")),
+                  30: begin, 32: lambda: moves[1].carry(), 34: lambda: moves[1].end()}
 
         def links_of(page):
             fetched.append(int(page))

@@ -35,7 +35,8 @@ def add(name, program):
 
 
 for program in NAMED:
-    for script in ("persistence", "replication", "type", "commands", "room", "soak", "moving"):
+    for script in ("persistence", "replication", "type", "commands", "guard", "leases", "watching", "cluster", "room",
+                   "soak", "moving"):
         add(script, program)
 
 tap.run()
