@@ -51,7 +51,7 @@ static void refuse(server_context *ctx, uint64_t wanted, uint64_t there)
     if (there)
         snprintf(sentence, sizeof sentence, "the key holds set %s, not %s", there_text, wanted_text);
     else if (wanted)
-        snprintf(sentence, sizeof sentence, "there is no set at this key, not %s either", wanted_text);
+        snprintf(sentence, sizeof sentence, "there is no set at this key; %s was expected", wanted_text);
     totals_count_misplaced();
     reply_error_after(ctx, there ? "WRONGSET " : "NOSET ", sentence);
 }
