@@ -13,7 +13,7 @@ from vidi.scrapy.connection import Address, Connection  # noqa: E402
 
 @pytest.fixture(name="cluster")
 def _cluster():
-    with Cluster("--requirepass", "secret", "--masterauth", "secret", timeout=2000) as cluster:
+    with Cluster("--requirepass", "secret", "--masterauth", "secret", timeout=5000) as cluster:
         yield cluster
 
 

@@ -39,7 +39,7 @@ def moves():
 
 @case("a primary that is killed is replaced, and what its replica had is there")
 def killed():
-    with Cluster(timeout=2000) as cluster:
+    with Cluster(timeout=5000) as cluster:
         expect(cluster("VIDI.MADD", "k", *urls(50)), [1] * 50)
         primary = cluster.owner("k")
         cluster.await_replicas()
@@ -145,7 +145,7 @@ def crawls():
         import redis  # pylint: disable=import-outside-toplevel,unused-import
     except ImportError:
         raise tap.Skip("python3-redis is not installed") from None
-    with Cluster("--requirepass", "secret", "--masterauth", "secret", timeout=2000) as cluster:
+    with Cluster("--requirepass", "secret", "--masterauth", "secret", timeout=5000) as cluster:
         cluster("VIDI.RESERVE", "k", "CANON", "none")
         fetched, moves = [], []
 
