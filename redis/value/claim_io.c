@@ -105,7 +105,7 @@ void claims_rewrite(server_io *io, server_string *key, const value *value)
 
 void claims_digest(server_digest *digest, const value *value)
 {
-    int64_t now = server.Milliseconds();
+    int64_t now = value_now(value);
     for (const claim *at = claims_next(value->claims, NULL); at; at = claims_next(value->claims, at)) {
         if (claim_is_expired(value->claims, at, now))
             continue;
