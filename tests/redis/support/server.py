@@ -101,7 +101,9 @@ class Server:
     DEFAULTS = {"bind": "127.0.0.1", "daemonize": "no", "save": "", "appendonly": "no", "appendfsync": "always",
                 "enable-debug-command": "yes", "enable-module-command": "yes", "repl-diskless-sync": "yes",
                 "repl-diskless-sync-delay": "0", "logfile": "log", "loglevel": "notice", "shutdown-timeout": "0",
-                "repl-backlog-size": "16mb", "latency-tracking": "no", "proto-max-bulk-len": "512mb"}
+                "repl-backlog-size": "16mb", "latency-tracking": "no", "proto-max-bulk-len": "512mb",
+                "lazyfree-lazy-user-del": "no", "lazyfree-lazy-user-flush": "no", "lazyfree-lazy-server-del": "no",
+                "lazyfree-lazy-eviction": "no", "lazyfree-lazy-expire": "no"}  # Valkey's defaults are others
 
     def __init__(self, *options, arguments=(), modules=(), before=(), environment=None, wait=True):
         self.folder = tap.scratch()
