@@ -13,14 +13,13 @@
 #include "redis/value/claim_key.h"
 #include "redis/value/reply.h"
 
-/* When a command happens that may say so: AT, from a primary; below 0: now. */
+/* When a command happens that may say so: AT, from a primary; below 0: now. On a primary, nothing happens later. */
 static int64_t time_of(value *value, int64_t at)
 {
-    if (at < 0)
-        return value_now(value);
     if (!memory_enforces())
         value_catch_up(value, at);
-    return at;
+    int64_t now = value_now(value);
+    return at < 0 || at > now ? now : at;
 }
 
 /* ---- COMMIT, RELEASE ---- */

@@ -336,10 +336,13 @@ int command_hold(server_context *ctx, server_string **argv, int argc)
         return reply_error(ctx, "there is no memory for the claim");
     if (!memory_enforces()) /* from the primary: when the lease began */
         value_catch_up(value, terms.deadline - terms.lease);
+    else if (terms.deadline - terms.lease > value_now(value)) /* a lease that began in the future would last too long */
+        terms.deadline = value_now(value) + terms.lease;
     int done = hold_all(ctx, value, terms, argv + 5, argc - 5);
     if (done == 0)
         return SERVER_OK;
-    server.Replicate(ctx, "VIDI.HOLD", "v", argv + 1, (size_t)(4 + done));
+    server.Replicate(ctx, "VIDI.HOLD", "sslsv", argv[1], argv[2], (long long)terms.deadline, argv[4], argv + 5,
+                     (size_t)done);
     value_changed(ctx, argv[1], value, "vidi.claim");
     return SERVER_OK;
 }

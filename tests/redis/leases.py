@@ -166,4 +166,26 @@ def elsewhere():
         expect_over(second)
 
 
+@case("no client makes a lease begin in the future: VIDI.HOLD, RENEW AT; and replicas see the same")
+def future():
+    with Timed() as primary, Timed() as replica:
+        client = primary.client()
+        claim(client)
+        replica.follow(primary)
+        begin = (int(client("TIME")[0]) + 10 * HOUR) * 1000
+        token = "0123456789abcdef"
+        client("VIDI.HOLD", "k", "a", begin + LEASE * 1000, LEASE * 1000, token, PAGE, "")
+        expect(left(client), LEASE)
+        expect(client("VIDI.RENEW", "k", "a", LEASE * 1000, "AT", begin), 1)
+        expect(left(client), LEASE)
+        second = replica.client()
+        await_replica(client, second)
+        expect(servers.digest(second, "k"), servers.digest(client, "k"))
+        for server in (primary, replica):
+            server.wait(LEASE)
+        second("REPLICAOF", "NO", "ONE")
+        expect_over(second)
+        expect_over(client)
+
+
 tap.run()
