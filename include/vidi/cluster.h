@@ -51,10 +51,20 @@ VIDI_API bool vidi_cluster_is_address(const char *text);
 /* The address as it may be shown: without the password. */
 VIDI_API void vidi_cluster_show_address(const char *address, char shown[VIDI_CLUSTER_ADDRESS_ROOM]);
 
+enum vidi_cluster_flags {
+    /*
+     * Adding answers VIDI_HELD instead of VIDI_SEEN for a URL that another client has claimed: if that client dies, the
+     * URL will be new again. What this handle itself has claimed stays VIDI_SEEN. A URL that is VIDI_HELD has the mark
+     * of the one before it.
+     */
+    VIDI_TELL_HELD = 1 << 16
+};
+
 /* How this process uses a cluster set. Start from VIDI_CLUSTER_ACCESS_INIT; zero is the default. */
 typedef struct vidi_cluster_access {
     size_t size;            /* sizeof(vidi_cluster_access) */
-    uint32_t flags;         /* VIDI_MANUAL_COMMIT: adds count only after a commit; VIDI_READ_ONLY: lookups alone */
+    uint32_t flags;         /* VIDI_MANUAL_COMMIT: adds count only after a commit; VIDI_READ_ONLY: lookups alone;
+                             * VIDI_TELL_HELD */
     uint32_t invalid;       /* vidi_invalid_policy */
     const char *owner;      /* the name that claims are made under; NULL: drawn at random */
     int64_t lease_ms;       /* of claims; renewed in the background while the handle is open; 0: 60,000 */
@@ -89,7 +99,7 @@ VIDI_API void vidi_cluster_close(vidi_cluster *cluster);
 /* ---- as for a vidi_set ---- */
 
 VIDI_API int vidi_cluster_add(vidi_cluster *cluster, vidi_str url);
-/* Errors, verdicts and marks as for vidi_add_batch. URLs claimed by other clients are VIDI_SEEN. */
+/* Errors, verdicts and marks as for vidi_add_batch. URLs claimed by other clients are VIDI_SEEN (VIDI_TELL_HELD). */
 VIDI_API int vidi_cluster_add_batch(vidi_cluster *cluster, const vidi_str *urls, size_t n, uint8_t *verdicts,
                                     uint64_t *marks);
 VIDI_API int vidi_cluster_has(vidi_cluster *cluster, vidi_str url);
@@ -104,6 +114,9 @@ VIDI_API int vidi_cluster_mark(vidi_cluster *cluster, uint64_t *mark);
 VIDI_API int vidi_cluster_commit_to(vidi_cluster *cluster, uint64_t mark);
 
 /* ---- the whole set ---- */
+
+/* The canonical form of the set, as for vidi_canon_of (vidi/url.h). */
+VIDI_API const struct vidi_canon *vidi_cluster_canon_of(const vidi_cluster *cluster);
 
 typedef struct vidi_cluster_stats {
     size_t size;
@@ -152,7 +165,7 @@ enum { VIDI_HELD = 5 }; /* a verdict: somebody else has claimed the URL */
 
 typedef struct vidi_claim {
     vidi_str url, payload; /* payload: any bytes that RECLAIM gives back */
-    uint8_t verdict;       /* VIDI_NEW: claimed; VIDI_SEEN, VIDI_HELD, VIDI_INVALID; VIDI_UNTRIED: the call has failed */
+    uint8_t verdict; /* VIDI_NEW: claimed; VIDI_SEEN, VIDI_HELD, VIDI_INVALID; VIDI_UNTRIED: the call has failed */
 } vidi_claim;
 
 enum vidi_claim_flags {
@@ -163,8 +176,8 @@ enum vidi_claim_flags {
  * These calls name their owner themselves. A claim of theirs is not part of marks and commits, and not renewed in the
  * background.
  */
-VIDI_API int vidi_cluster_claim(vidi_cluster *cluster, const char *owner, int64_t lease_ms, vidi_claim *claims, size_t n,
-                                unsigned flags);
+VIDI_API int vidi_cluster_claim(vidi_cluster *cluster, const char *owner, int64_t lease_ms, vidi_claim *claims,
+                                size_t n, unsigned flags);
 
 enum vidi_finish { VIDI_FINISH_COMMIT, VIDI_FINISH_RELEASE, VIDI_FINISH_DROP };
 
