@@ -453,6 +453,32 @@ void claims_give_up(claims *claims, claim *claim, int64_t at)
     owner_drop_idle(claims, before);
 }
 
+/*
+ * The first claim of an owner after this key (NULL: of all) whose token is not void. Those of earlier epochs stay with
+ * their owner until somebody takes them over.
+ */
+static claim *next_good(const claims *claims, vidi_str owner, const vidi_str *after)
+{
+    claim *found = claims_list_of(claims, owner, after);
+    while (found && is_void(claims, found)) {
+        vidi_str key = key_of(found);
+        found = claims_list_of(claims, owner, &key);
+    }
+    return found;
+}
+
+uint64_t claims_give_up_all(claims *claims, vidi_str owner, int64_t at)
+{
+    uint64_t count = 0;
+    vidi_str key;
+    for (claim *claim = next_good(claims, owner, NULL); claim; claim = next_good(claims, owner, &key)) {
+        key = key_of(claim);
+        claims_give_up(claims, claim, at);
+        count++;
+    }
+    return count;
+}
+
 void claims_remove(claims *claims, claim *claim)
 {
     owner *before = claim->owner;
@@ -460,20 +486,23 @@ void claims_remove(claims *claims, claim *claim)
     owner_drop_idle(claims, before);
 }
 
+void claims_extend(claims *claims, claim *claim, int64_t lease, int64_t now)
+{
+    deadline_key before = deadline_key_of(claim);
+    tree_remove(&claims->by_deadline, &before);
+    claim->lease = lease;
+    claim->deadline = now + lease;
+    deadline_key after = deadline_key_of(claim);
+    tree_insert(&claims->by_deadline, &after, &claim->by_deadline);
+}
+
 uint64_t claims_renew(claims *claims, vidi_str owner, int64_t lease, int64_t now)
 {
     uint64_t renewed = 0;
     vidi_str key;
-    for (claim *claim = claims_list_of(claims, owner, NULL); claim; claim = claims_list_of(claims, owner, &key)) {
+    for (claim *claim = next_good(claims, owner, NULL); claim; claim = next_good(claims, owner, &key)) {
         key = key_of(claim);
-        if (is_void(claims, claim))
-            continue;
-        deadline_key before = deadline_key_of(claim);
-        tree_remove(&claims->by_deadline, &before);
-        claim->lease = lease ? lease : claim->lease;
-        claim->deadline = now + claim->lease;
-        deadline_key after = deadline_key_of(claim);
-        tree_insert(&claims->by_deadline, &after, &claim->by_deadline);
+        claims_extend(claims, claim, lease ? lease : claim->lease, now);
         renewed++;
     }
     return renewed;

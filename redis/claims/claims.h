@@ -100,7 +100,13 @@ int claims_pass(claims *claims, claim *claim, vidi_str owner, uint64_t token, in
 /* Voids the token, and lets the claim expire at this time. */
 void claims_give_up(claims *claims, claim *claim, int64_t at);
 
+/* Does that to all claims of an owner whose tokens are not void, and returns how many there were. */
+uint64_t claims_give_up_all(claims *claims, vidi_str owner, int64_t at);
+
 void claims_remove(claims *claims, claim *claim);
+
+/* Extends a claim, whose token must not be void, from now on by this lease, which becomes its own. */
+void claims_extend(claims *claims, claim *claim, int64_t lease, int64_t now);
 
 /*
  * Extends all claims of an owner whose tokens are not void, whether or not they have expired, and returns how many. A

@@ -15,6 +15,9 @@ bool parse_owner(server_context *ctx, const server_string *argument, vidi_str *o
 bool parse_lease(server_context *ctx, const server_string *argument, int64_t *lease);
 bool parse_time(server_context *ctx, const server_string *argument, int64_t most, int64_t *time);
 
+/* Names of owners, URLs and payloads are compared byte by byte. */
+bool same_text(vidi_str a, vidi_str b);
+
 /* claim_take.c */
 int command_claim(server_context *ctx, server_string **argv, int argc);
 int command_reclaim(server_context *ctx, server_string **argv, int argc);

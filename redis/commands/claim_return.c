@@ -1,11 +1,9 @@
 /*
  * VIDI.COMMIT, VIDI.RELEASE and VIDI.RENEW: what owners do with their claims.
  *
- * COMMIT and RELEASE reach replicas with the tokens that were accepted, RENEW and RELEASE with the time at which they
- * happened (AT), so that replicas need no clock of their own.
+ * COMMIT and RELEASE reach replicas with the tokens that were accepted, also if the command named URLs; RELEASE ALL as
+ * it is. RENEW and RELEASE bring the time at which they happened (AT), so that replicas need no clock of their own.
  */
-#include <string.h>
-
 #include "claim_commands.h"
 #include "guard.h"
 #include "redis/claims/claims.h"
@@ -29,60 +27,139 @@ typedef struct returning {
     server_context *ctx;
     value *value; /* NULL: there is no such key */
     vidi_str owner;
+    bool by_url;              /* the claims are named by their URLs */
     bool drop;                /* RELEASE: forgets the URLs */
     int64_t at;               /* RELEASE: when it happens; below 0: now */
     const char *event;        /* for value_changed */
-    int tokens;               /* how many of the arguments from argv[3] on are tokens */
+    server_string **names;    /* tokens or URLs */
+    int n;                    /* how many of them */
     server_string **accepted; /* tokens that were not stale, for the replicas */
     size_t count;
 } returning;
 
-/* The claim, or NULL if the token is void or somebody else's. */
-static claim *claim_of_token(const returning *with, const server_string *argument)
+/* What is done with a claim: VIDI_OK, or an error, and then nothing was done. */
+typedef int (*deed)(returning *with, claim *claim);
+
+/* The claim, or NULL if there is none, its token is void, or it is somebody else's. */
+static claim *own_claim(const returning *with, claim *found)
+{
+    return found && same_text(claim_read(with->value->claims, found).owner, with->owner) ? found : NULL;
+}
+
+static claim *claim_of_token(const returning *with, vidi_str text)
 {
     uint64_t token;
-    if (!with->value || !with->value->claims || !parse_token(text_of(argument), &token))
-        return NULL;
-    claim *found = claims_of_token(with->value->claims, token);
-    if (!found)
-        return NULL;
-    vidi_str owner = claim_read(with->value->claims, found).owner;
-    bool same = owner.len == with->owner.len && memcmp(owner.ptr, with->owner.ptr, owner.len) == 0;
-    return same ? found : NULL;
+    return parse_token(text, &token) ? own_claim(with, claims_of_token(with->value->claims, token)) : NULL;
 }
 
-/* Counts the tokens from argv[3] on; false if there is none. */
-static bool count_tokens(returning *with, server_string **argv, int argc)
+/* VIDI_OK, also if there is no such claim, or an error. */
+static int claim_of_url(const returning *with, vidi_str url, claim **found)
 {
-    uint64_t token;
-    int end = 3;
-    while (end < argc && parse_token(text_of(argv[end]), &token))
-        end++;
-    with->tokens = end - 3;
-    return end > 3;
+    claim_key key;
+    int error = claim_key_make(&key, with->value, url);
+    if (error == VIDI_INVALID) /* a server with another version of ICU may have taken it for a URL: see claim_io.c */
+        claim_key_as_given(&key, url);
+    else if (error != VIDI_OK)
+        return error;
+    *found = own_claim(with, claims_of_url(with->value->claims, key.text));
+    claim_key_free(&key);
+    return VIDI_OK;
 }
 
-static void accept(returning *with, server_string *token, const char *word)
+static int find_claim(const returning *with, vidi_str name, claim **found)
 {
-    with->accepted[with->count++] = token;
-    server.ReplyWithCString(with->ctx, word);
+    *found = NULL;
+    if (!with->value || !with->value->claims)
+        return VIDI_OK;
+    if (with->by_url)
+        return claim_of_url(with, name, found);
+    *found = claim_of_token(with, name);
+    return VIDI_OK;
 }
 
-static void commit_one(returning *with, server_string *token)
+/* Notes the token of a claim for the replicas. */
+static void accept(returning *with, server_string *name, uint64_t token)
 {
-    claim *claim = claim_of_token(with, token);
-    if (!claim) {
-        server.ReplyWithCString(with->ctx, "stale");
-        return;
+    char text[TOKEN_DIGITS + 1];
+    if (with->by_url) {
+        token_print(token, text);
+        name = server.CreateString(with->ctx, text, TOKEN_DIGITS);
     }
-    claim_terms terms = claim_read(with->value->claims, claim);
-    int error = claim_add(with->value, terms.key, terms.url);
+    with->accepted[with->count++] = name;
+}
+
+static void return_one(returning *with, server_string *name, deed deed, const char *word)
+{
+    claim *claim;
+    int error = find_claim(with, text_of(name), &claim);
+    uint64_t token = claim ? claim_read(with->value->claims, claim).token : 0;
+    if (error == VIDI_OK && claim)
+        error = deed(with, claim);
     if (error != VIDI_OK) {
         reply_failure(with->ctx, with->value, error);
         return;
     }
-    claims_remove(with->value->claims, claim);
-    accept(with, token, "committed");
+    if (claim)
+        accept(with, name, token);
+    server.ReplyWithCString(with->ctx, claim ? word : "stale");
+}
+
+static void free_accepted(returning *with)
+{
+    for (size_t i = 0; with->by_url && i < with->count; i++)
+        server.FreeString(with->ctx, with->accepted[i]);
+    server.Free(with->accepted);
+}
+
+/* Opens the key; with->value is NULL if there is none. False after an error was replied. */
+static bool open_returning(returning *with, server_string *key)
+{
+    bool absent;
+    with->value = value_open(with->ctx, key, FOR_WRITE, ANY_ROLE, &absent);
+    if (with->value)
+        with->at = time_of(with->value, with->at);
+    return with->value || absent;
+}
+
+/* Deals with each claim and replies, then replicates the tokens of those that were accepted. */
+static int return_all(returning *with, server_string **argv, deed deed, const char *word,
+                      void (*replicate)(const returning *with, server_string **argv))
+{
+    if (!open_returning(with, argv[1]))
+        return SERVER_OK;
+    with->accepted = server.Alloc((size_t)with->n * sizeof *with->accepted);
+    server.ReplyWithArray(with->ctx, with->n);
+    for (int i = 0; i < with->n; i++)
+        return_one(with, with->names[i], deed, word);
+    if (with->count) {
+        replicate(with, argv);
+        value_changed(with->ctx, argv[1], with->value, with->event);
+    }
+    free_accepted(with);
+    return SERVER_OK;
+}
+
+/* Takes URLS and the URLs up to the end, or tokens. Returns how many arguments these are; 0: neither. */
+static int take_names(returning *with, server_string **argv, int argc)
+{
+    uint64_t token;
+    with->by_url = argc > 1 && word_is(text_of(argv[0]), "URLS");
+    with->names = argv + with->by_url;
+    if (with->by_url)
+        with->n = argc - 1;
+    else
+        while (with->n < argc && parse_token(text_of(argv[with->n]), &token))
+            with->n++;
+    return with->n + with->by_url;
+}
+
+static int commit_claim(returning *with, claim *claim)
+{
+    claim_terms terms = claim_read(with->value->claims, claim);
+    int error = claim_add(with->value, terms.key, terms.url);
+    if (error == VIDI_OK)
+        claims_remove(with->value->claims, claim);
+    return error;
 }
 
 static void replicate_commit(const returning *with, server_string **argv)
@@ -90,29 +167,7 @@ static void replicate_commit(const returning *with, server_string **argv)
     server.Replicate(with->ctx, "VIDI.COMMIT", "ssv", argv[1], argv[2], with->accepted, with->count);
 }
 
-/* Deals with each token and replies, then replicates those that were accepted. */
-static int return_all(returning *with, server_string **argv, void (*one)(returning *with, server_string *token),
-                      void (*replicate)(const returning *with, server_string **argv))
-{
-    bool absent;
-    with->value = value_open(with->ctx, argv[1], FOR_WRITE, ANY_ROLE, &absent);
-    if (!with->value && !absent)
-        return SERVER_OK;
-    if (with->value)
-        with->at = time_of(with->value, with->at);
-    with->accepted = server.Alloc((size_t)with->tokens * sizeof *with->accepted);
-    server.ReplyWithArray(with->ctx, with->tokens);
-    for (int i = 0; i < with->tokens; i++)
-        one(with, argv[3 + i]);
-    if (with->count) {
-        replicate(with, argv);
-        value_changed(with->ctx, argv[1], with->value, with->event);
-    }
-    server.Free(with->accepted);
-    return SERVER_OK;
-}
-
-/* VIDI.COMMIT key owner [guard] token [token ...] */
+/* VIDI.COMMIT key owner [guard] token [token ...] | URLS url [url ...] */
 int command_commit(server_context *ctx, server_string **argv, int argc)
 {
     if (!guard_pass(ctx, &argv, &argc, 3, GUARD_BEFORE_WORDS))
@@ -122,40 +177,18 @@ int command_commit(server_context *ctx, server_string **argv, int argc)
     returning with = {.ctx = ctx, .event = "vidi.commit"};
     if (!parse_owner(ctx, argv[2], &with.owner))
         return SERVER_OK;
-    if (!count_tokens(&with, argv, argc) || with.tokens != argc - 3)
+    if (take_names(&with, argv + 3, argc - 3) != argc - 3)
         return reply_error(ctx, BAD_TOKEN);
-    return return_all(&with, argv, commit_one, replicate_commit);
+    return return_all(&with, argv, commit_claim, "committed", replicate_commit);
 }
 
-static void release_one(returning *with, server_string *token)
+static int release_claim(returning *with, claim *claim)
 {
-    claim *claim = claim_of_token(with, token);
-    if (!claim) {
-        server.ReplyWithCString(with->ctx, "stale");
-        return;
-    }
     if (with->drop)
         claims_remove(with->value->claims, claim);
     else
         claims_give_up(with->value->claims, claim, with->at);
-    accept(with, token, "released");
-}
-
-/* Takes what follows the tokens: [DROP | AT time-ms]. */
-static bool parse_release(returning *with, server_string **argv, int argc)
-{
-    int next = 3 + with->tokens;
-    if (next == argc)
-        return true;
-    if (next + 1 == argc && word_is(text_of(argv[next]), "DROP")) {
-        with->drop = true;
-        return true;
-    }
-    if (next + 2 == argc && word_is(text_of(argv[next]), "AT"))
-        return parse_time(with->ctx, argv[next + 1], CLAIM_TIME_MOST, &with->at);
-    reply_error(with->ctx,
-                "syntax: VIDI.RELEASE key owner token [token ...] [DROP]; a token has 16 hexadecimal digits");
-    return false;
+    return VIDI_OK;
 }
 
 static void replicate_release(const returning *with, server_string **argv)
@@ -167,7 +200,49 @@ static void replicate_release(const returning *with, server_string **argv)
                          (long long)with->at);
 }
 
-/* VIDI.RELEASE key owner [guard] token [token ...] [DROP | AT time-ms] */
+/* Takes [AT time-ms]. */
+static bool parse_at(returning *with, server_string **argv, int argc)
+{
+    if (argc == 0)
+        return true;
+    if (argc == 2 && word_is(text_of(argv[0]), "AT"))
+        return parse_time(with->ctx, argv[1], CLAIM_TIME_MOST, &with->at);
+    reply_error(with->ctx, "syntax: VIDI.RELEASE key owner token [token ...] [DROP] | [DROP] URLS url [url ...] | ALL; "
+                           "a token has 16 hexadecimal digits");
+    return false;
+}
+
+/* Takes token [token ...] [DROP | AT time-ms] or [DROP] URLS url [url ...]. */
+static bool parse_release(returning *with, server_string **argv, int argc)
+{
+    bool drop_first = argc > 1 && word_is(text_of(argv[0]), "DROP");
+    argv += drop_first;
+    argc -= drop_first;
+    int taken = take_names(with, argv, argc);
+    if (taken == 0 || (drop_first && !with->by_url)) {
+        reply_error(with->ctx, BAD_TOKEN);
+        return false;
+    }
+    bool drop_last = taken + 1 == argc && word_is(text_of(argv[taken]), "DROP");
+    with->drop = drop_first || drop_last;
+    return drop_last || parse_at(with, argv + taken, argc - taken);
+}
+
+/* Gives up everything of the owner, and replies how much that was. */
+static int release_everything(returning *with, server_string **argv)
+{
+    if (!open_returning(with, argv[1]))
+        return SERVER_OK;
+    claims *claims = with->value ? with->value->claims : NULL;
+    uint64_t count = claims ? claims_give_up_all(claims, with->owner, with->at) : 0;
+    if (count) {
+        server.Replicate(with->ctx, "VIDI.RELEASE", "ssccl", argv[1], argv[2], "ALL", "AT", (long long)with->at);
+        value_changed(with->ctx, argv[1], with->value, with->event);
+    }
+    return server.ReplyWithLongLong(with->ctx, (long long)count);
+}
+
+/* VIDI.RELEASE key owner [guard] token [token ...] [DROP | AT time-ms] | [DROP] URLS url [url ...] | ALL [AT time-ms] */
 int command_release(server_context *ctx, server_string **argv, int argc)
 {
     if (!guard_pass(ctx, &argv, &argc, 3, GUARD_BEFORE_WORDS))
@@ -177,9 +252,11 @@ int command_release(server_context *ctx, server_string **argv, int argc)
     returning with = {.ctx = ctx, .at = -1, .event = "vidi.release"};
     if (!parse_owner(ctx, argv[2], &with.owner))
         return SERVER_OK;
-    if (!count_tokens(&with, argv, argc))
-        return reply_error(ctx, BAD_TOKEN);
-    return parse_release(&with, argv, argc) ? return_all(&with, argv, release_one, replicate_release) : SERVER_OK;
+    if (word_is(text_of(argv[3]), "ALL"))
+        return parse_at(&with, argv + 4, argc - 4) ? release_everything(&with, argv) : SERVER_OK;
+    return parse_release(&with, argv + 3, argc - 3)
+               ? return_all(&with, argv, release_claim, "released", replicate_release)
+               : SERVER_OK;
 }
 
 /* ---- RENEW ---- */

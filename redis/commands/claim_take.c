@@ -66,6 +66,7 @@ typedef struct claiming {
     holds holds;
     vidi_str owner;
     int64_t now, lease;
+    bool again;  /* what the owner holds is claimed once more */
     double odds; /* vidi_odds, below 0 before it was needed */
 } claiming;
 
@@ -129,10 +130,33 @@ static void make_claim(claiming *with, claim_terms *terms, const claim *expired)
         reply_refusal(with->ctx, with->value, error);
 }
 
+/* Keeps the token, which the owner may never have heard of: the reply to its first command can be lost. */
+static void claim_again(claiming *with, claim *held, claim_terms *terms)
+{
+    claims *claims = with->value->claims;
+    claim_terms before = claim_read(claims, held);
+    int error = VIDI_OK;
+    terms->token = before.token;
+    terms->loss = before.loss;
+    if (same_text(terms->url, before.url) && same_text(terms->payload, before.payload))
+        claims_extend(claims, held, with->lease, with->now);
+    else
+        error = claims_put(claims, terms);
+    if (error == VIDI_OK)
+        reply_claimed(with, terms);
+    else
+        reply_refusal(with->ctx, with->value, error);
+}
+
 static void claim_key_and_url(claiming *with, vidi_str key, vidi_str url, vidi_str payload)
 {
     claims *claims = with->value->claims;
-    const claim *there = claims_of_url(claims, key);
+    claim *there = claims_of_url(claims, key);
+    claim_terms terms = {key, url, payload, with->owner, 0, with->now + with->lease, with->lease, 0};
+    if (there && with->again && same_text(claim_read(claims, there).owner, with->owner)) {
+        claim_again(with, there, &terms);
+        return;
+    }
     if (there && !claim_is_expired(claims, there, with->now)) {
         server.ReplyWithArray(with->ctx, 2);
         server.ReplyWithCString(with->ctx, "held");
@@ -145,7 +169,6 @@ static void claim_key_and_url(claiming *with, vidi_str key, vidi_str url, vidi_s
     } else if (verdict == VIDI_SEEN) {
         reply_words(with->ctx, "seen", NULL);
     } else {
-        claim_terms terms = {key, url, payload, with->owner, 0, with->now + with->lease, with->lease, 0};
         make_claim(with, &terms, there);
     }
 }
@@ -164,14 +187,14 @@ static void claim_url(claiming *with, vidi_str url, vidi_str payload)
     }
 }
 
-/* VIDI.CLAIM key owner lease-ms [guard] url payload [url payload ...] */
+/* VIDI.CLAIM key owner lease-ms [guard, with AGAIN] url payload [url payload ...] */
 int command_claim(server_context *ctx, server_string **argv, int argc)
 {
-    if (!guard_pass(ctx, &argv, &argc, 4, GUARD_BEFORE_URLS))
+    claiming with = {.ctx = ctx};
+    if (!guard_pass_claims(ctx, &argv, &argc, 4, &with.again))
         return SERVER_OK;
     if (argc < 6 || argc % 2)
         return server.WrongArity(ctx);
-    claiming with = {.ctx = ctx};
     if (!parse_owner(ctx, argv[2], &with.owner) || !parse_lease(ctx, argv[3], &with.lease) ||
         !(with.value = value_or_new(ctx, argv[1])) || !begin_claiming(&with, (size_t)(argc - 4) / 2))
         return SERVER_OK;

@@ -10,8 +10,12 @@
 #include "redis/value/reply.h"
 #include "redis/value/value.h"
 
-enum { NOCREATE, IF, URLS };
-static const char *const names[] = {"NOCREATE", "IF", "URLS", NULL};
+enum { NOCREATE, IF, URLS, AGAIN };
+static const char *const names[] = {"NOCREATE", "IF", "URLS", "AGAIN", NULL};
+
+/* How many of these are options, by place. */
+static const int options_at[] = {
+    [GUARD_BEFORE_WORDS] = IF + 1, [GUARD_BEFORE_URLS] = URLS + 1, [GUARD_BEFORE_CLAIMS] = AGAIN + 1};
 
 typedef struct guard {
     uint32_t given; /* for option_of */
@@ -33,13 +37,13 @@ static const char *parse(guard *guard, server_string **argv, int argc, int at, g
         int option = option_of(text_of(argv[*end]), names, &guard->given);
         if (option == OPTION_TWICE)
             return GIVEN_TWICE;
-        if (option == OPTION_UNKNOWN || (option == URLS && place == GUARD_BEFORE_WORDS))
+        if (option >= options_at[place] || option == OPTION_UNKNOWN)
             break;
         if (option == IF && (++*end == argc || !parse_token(text_of(argv[*end]), &guard->id) || !guard->id))
             return "IF needs the id of a set, 16 hexadecimal digits, as VIDI.INFO shows it";
     }
     bool ended = place == GUARD_BEFORE_WORDS || *end == at || is_given(guard, URLS);
-    return ended ? NULL : "URLS must stand between NOCREATE or IF and the URLs";
+    return ended ? NULL : "URLS must stand between the options and the URLs";
 }
 
 /* Replies an error that names the set that was wanted, and the one that is there if it is not 0. */
@@ -66,11 +70,12 @@ static bool check(server_context *ctx, server_string *name, uint64_t wanted)
     return good;
 }
 
-bool guard_pass(server_context *ctx, server_string ***argv, int *argc, int at, guard_place place)
+static bool pass(server_context *ctx, server_string ***argv, int *argc, int at, guard_place place, bool *again)
 {
     guard guard = {0};
     int end;
-    if (*argc <= at + (place == GUARD_BEFORE_URLS))
+    *again = false;
+    if (*argc <= at + (place != GUARD_BEFORE_WORDS))
         return true;
     const char *wrong = parse(&guard, *argv, *argc, at, place, &end);
     if (wrong) {
@@ -87,5 +92,17 @@ bool guard_pass(server_context *ctx, server_string ***argv, int *argc, int at, g
     memcpy(left + at, *argv + end, rest);
     *argv = left;
     *argc -= end - at;
+    *again = is_given(&guard, AGAIN);
     return true;
+}
+
+bool guard_pass(server_context *ctx, server_string ***argv, int *argc, int at, guard_place place)
+{
+    bool again;
+    return pass(ctx, argv, argc, at, place, &again);
+}
+
+bool guard_pass_claims(server_context *ctx, server_string ***argv, int *argc, int at, bool *again)
+{
+    return pass(ctx, argv, argc, at, GUARD_BEFORE_CLAIMS, again);
 }

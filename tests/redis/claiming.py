@@ -53,6 +53,10 @@ def listed(client, key="k"):
             return found
 
 
+def claim_again(client, owner, *pages, lease=HOUR, payload=b"", key="k"):
+    return client("VIDI.CLAIM", key, owner, lease, "AGAIN", "URLS", *[x for page in pages for x in (page, payload)])
+
+
 @case("a page is claimed once, and seen after its commit")
 def life_of_a_claim():
     with Server() as server:
@@ -93,6 +97,107 @@ def takeover():
         expect(client("VIDI.COMMIT", "k", "b", old), [b"stale"])
         expect(client("VIDI.HAS", "k", url(1)), 1)
         expect(listed(client), [[url(1), b"new", b"b", new, True]])
+
+
+@case("with AGAIN an owner keeps what it holds: the same token, a new lease, the new payload")
+def again():
+    with Server() as server:
+        client = server.client()
+        token = claim_one(client, "a", url(1), b"old")
+        for payload in (b"old", b"new", b""):
+            expect(claim_again(client, "a", url(1), lease=5 * HOUR, payload=payload), [[b"claimed", token]])
+            expect(listed(client), [[url(1), payload, b"a", token, True]])
+            left = client("VIDI.CLAIMS", "k")[5][0][4]
+            check(4 * HOUR < left <= 5 * HOUR, f"{left} ms")
+        expect(client("VIDI.CLAIM", "k", "a", HOUR, url(1), "")[0][0], b"held")
+        expect(claim_again(client, "b", url(1))[0][0], b"held")
+        first, second = claim_again(client, "a", url(2), b"HTTP://example.org:80/2", payload=b"twice")
+        check(first == second and first[1] != token, f"{first} {second}")
+        late = expired_claim(client, "a", url(3))
+        expect(claim_again(client, "a", url(3)), [[b"claimed", late]])
+        expired_claim(client, "dead", url(4), token=b"00000000000000bb")
+        check(claim_again(client, "a", url(4))[0][1] != b"00000000000000bb", "what was somebody else's gets a new token")
+        gone = claim_one(client, "a", url(5))
+        client("VIDI.RELEASE", "k", "a", gone)
+        check(claim_again(client, "a", url(5))[0][1] != gone, "what was given up gets a new token")
+        expect(counts(client), (5, 0))
+        expect(client("VIDI.COMMIT", "k", "a", token, first[1], late), [b"committed"] * 3)
+        expect(claim_again(client, "a", url(1)), [[b"seen"]])
+        expect(claim_again(client, "a", url(9), key="new")[0][0], b"claimed")
+
+
+@case("an owner commits and releases its claims by their URLs, in any spelling")
+def by_url():
+    with Server() as server:
+        client = server.client()
+        pages = [url(i) for i in range(8)]
+        claim_again(client, "a", *pages[:6])
+        other = claim_one(client, "b", pages[6])
+        expired_claim(client, "a", pages[7])
+        expect(client("VIDI.COMMIT", "k", "a", "URLS", "HTTP://EXAMPLE.org:80/x/../0", pages[1], pages[0], pages[6], url(99)),
+               [b"committed", b"committed", b"stale", b"stale", b"stale"])
+        expect(client("VIDI.COMMIT", "k", "a", "URLS", pages[7]), [b"committed"])  # late, and nobody has taken it over
+        expect(client("VIDI.MHAS", "k", *pages, url(99)), [0, 0, 1, 1, 1, 1, 1, 0, 1])
+        expect(client("VIDI.RELEASE", "k", "a", "urls", "HTTP://EXAMPLE.org/2", pages[2], pages[6]),
+               [b"released", b"stale", b"stale"])
+        expect(client("VIDI.RELEASE", "k", "a", "DROP", "URLS", pages[3], pages[1]), [b"released", b"stale"])
+        expect(counts(client), (3, 1))
+        expect(client("VIDI.RECLAIM", "k", "c", HOUR)[0][0], pages[2])
+        expect(client("VIDI.COMMIT", "k", "a", "URLS", pages[2]), [b"stale"])
+        expect(client("VIDI.COMMIT", "k", "b", other), [b"committed"])
+        for command in ("COMMIT", "RELEASE"):
+            expect(client("VIDI." + command, "none", "a", "URLS", pages[0], "no url"), [b"stale"] * 2)
+        client("VIDI.RESERVE", "drop", "INVALID", "DROP")
+        claim_one(client, "a", url(1), key="drop")
+        expect(client("VIDI.COMMIT", "drop", "a", "URLS", "no url", url(1)), [b"stale", b"committed"])
+        claim_again(client, "a", b"no url", b"", key="k")
+        expect(client("VIDI.COMMIT", "k", "a", "URLS", "no url", ""), [b"committed"] * 2)
+
+
+@case("RELEASE ALL gives up everything of one owner, and answers how much that was")
+def release_all():
+    with Server() as server:
+        client, three = server.client(), server.client(3)
+        claim_again(client, "a", *map(url, range(50)), payload=b"p")
+        expired_claim(client, "a", url(50))
+        kept = claim_one(client, "b", url(60))
+        expect(client("VIDI.RELEASE", "k", "a", "ALL"), 51)
+        expect(counts(client), (1, 51))
+        expect(client("VIDI.RELEASE", "k", "a", "ALL"), 0)
+        expect(three("VIDI.RELEASE", "k", "nobody", "all"), 0)
+        expect(three("VIDI.RELEASE", "none", "a", "ALL"), 0)
+        expect(client("EXISTS", "none"), 0)
+        expect(len(client("VIDI.RECLAIM", "k", "c", HOUR, "COUNT", 1000)), 51)
+        expect(client("VIDI.COMMIT", "k", "b", kept), [b"committed"])
+
+
+@case("all of a hundred thousand claims are given up at once")
+def release_many():
+    with Server() as server:
+        client = server.client()
+        for begin in range(0, 100_000, 10_000):
+            claim_again(client, "a", *map(url, range(begin, begin + 10_000)))
+        client("VIDI.ROTATE", "k")  # these stay the owner's until somebody takes them
+        for _ in range(20):
+            expect(client("VIDI.RELEASE", "k", "a", "ALL"), 0)
+        for begin in range(0, 100_000, 10_000):
+            claim_again(client, "a", *map(url, range(begin, begin + 10_000)))
+        expect(client("VIDI.RELEASE", "k", "a", "ALL"), 100_000)
+        expect(counts(client), (0, 100_000))
+
+
+@case("the answers have the same types under both versions of the protocol")
+def types():
+    with Server() as server:
+        for version in (2, 3):
+            client = server.client(version)
+            key = f"k{version}"
+            token = claim_one(client, "a", url(1), key=key)
+            expect(claim_again(client, "a", url(1), url(2), key=key)[0], [b"claimed", token])
+            expect(client("VIDI.COMMIT", key, "a", "URLS", url(1), url(9)), [b"committed", b"stale"])
+            expect(client("VIDI.RELEASE", key, "a", "URLS", url(2)), [b"released"])
+            reply = client("VIDI.RELEASE", key, "a", "ALL")
+            check(isinstance(reply, int) and reply == 0, f"{reply!r}")
 
 
 @case("a claim that waits is handed out even if the set takes the page for seen")
@@ -294,6 +399,19 @@ def wrong_arguments():
                 (("RELEASE", "k", "a", "DROP"), ["token"]),
                 (("RELEASE", "k", "a", token, "AT", -1), ["time"]),
                 (("RELEASE", "text", "a", good), ["WRONGTYPE"]),
+                (("CLAIM", "k", "a", HOUR, "AGAIN", url(2), ""), ["URLS"]),
+                (("CLAIM", "k", "a", HOUR, "AGAIN", "URLS", url(2)), ["arguments"]),
+                (("COMMIT", "k", "a", "URLS"), ["token"]),
+                (("COMMIT", "k", "a", token, "URLS", url(1)), ["token"]),
+                (("COMMIT", "k", "a", "ALL"), ["token"]),
+                (("COMMIT", "text", "a", "URLS", url(1)), ["WRONGTYPE"]),
+                (("RELEASE", "k", "a", "URLS"), ["token"]),
+                (("RELEASE", "k", "a", "DROP", token), ["token"]),
+                (("RELEASE", "k", "a", "DROP", "URLS"), ["token"]),
+                (("RELEASE", "k", "a", "ALL", "DROP"), ["syntax"]),
+                (("RELEASE", "k", "a", "ALL", "AT", "x"), ["time"]),
+                (("RELEASE", "k", "a", "ALL", "AT", 5, 5), ["syntax"]),
+                (("RELEASE", "text", "a", "ALL"), ["WRONGTYPE"]),
                 (("CLAIMS", "k", "COUNT"), ["arguments"]),
                 (("CLAIMS", "k", "COUNT", 1001), ["COUNT"]),
                 (("CLAIMS", "k", "CURSOR", "x"), ["cursor"]),
@@ -354,14 +472,23 @@ def rotation():
         expect(counts(client), (0, 2))
         expect(client("VIDI.RENEW", "k", "slow"), 0)
         expect(client("VIDI.RELEASE", "k", "slow", other), [b"stale"])
+        expect(client("VIDI.RELEASE", "k", "slow", "URLS", url(2)), [b"stale"])
+        expect(client("VIDI.RELEASE", "k", "slow", "ALL"), 0)
         expect(client("VIDI.CLAIMS", "k", "OWNER", "slow")[5], [])
         for how in ("now", "after a reload"):
             expect(client("VIDI.COMMIT", "k", "slow", late), [b"stale"], how)
+            expect(client("VIDI.COMMIT", "k", "slow", "URLS", url(1)), [b"stale"], how)
             expect(client("VIDI.HAS", "k", url(1)), 1)
             expect(listed(client), [[url(1), b"p", b"", b"", False], [url(2), b"", b"", b"", False]])
             client("DEBUG", "RELOAD")
         expect([c[:2] for c in client("VIDI.RECLAIM", "k", "b", HOUR)], [[url(1), b"p"]])
         claim_one(client, "b", url(2))
+        lost = claim_one(client, "slow", url(3))
+        client("VIDI.ROTATE", "k")
+        word, token = claim_again(client, "slow", url(3))[0]
+        check(word == b"claimed" and token != lost, "it gets a new token")
+        expect(client("VIDI.COMMIT", "k", "slow", lost), [b"stale"])
+        expect(client("VIDI.COMMIT", "k", "slow", "URLS", url(3)), [b"committed"])
         await_replica(client, replica.client())
         expect(listed(replica.client()), listed(client))
         expect(digest(replica.client(), "k"), digest(client, "k"))
@@ -402,6 +529,17 @@ def fill(client, key="k"):
     tokens[50] = expired_claim(client, "dead", url(50), b"late", key=key)
     expired_claim(client, "dead", url(51), b"", b"00000000000000bb", key=key)
     client("VIDI.CLAIM", key, "w0", HOUR, url(51), b"taken over")
+    pages = {i: url(i) for i in range(60, 66)}
+    claim_again(client, "w0", *pages.values(), key=key)
+    client("VIDI.COMMIT", key, "w0", "URLS", pages[60], pages[61])
+    client("VIDI.RELEASE", key, "w0", "URLS", pages[62])
+    client("VIDI.RELEASE", key, "w0", "DROP", "URLS", pages[63])
+    for payload in (b"new", b"new"):
+        tokens[66] = claim_again(client, "w0", url(66), payload=payload, key=key)[0][1]
+    tokens[69] = claim_one(client, "w0", url(69), b"", key)
+    claim_again(client, "w0", url(69), payload=b"", key=key)
+    claim_again(client, "leaving", url(70), url(71), payload=b"left", key=key)
+    client("VIDI.RELEASE", key, "leaving", "ALL")
     client("VIDI.RENEW", key, "w1")
     client("VIDI.RENEW", key, "w2", 2 * HOUR)
     return tokens
@@ -453,6 +591,11 @@ def append_only():
         names = aof_names(server)
         check({"VIDI.HOLD", "VIDI.COMMIT", "VIDI.RELEASE", "VIDI.RENEW"} <= names, f"{names}")
         check(not names & {"VIDI.CLAIM", "VIDI.RECLAIM"}, f"{names}")
+        text = aof_text(server)
+        for command in (rb"COMMIT\r\n\$1\r\nk\r\n\$2\r\nw0\r\n\$16\r\n[0-9a-f]{16}\r\n\$16\r\n",
+                        rb"RELEASE\r\n\$1\r\nk\r\n\$7\r\nleaving\r\n\$3\r\nALL\r\n\$2\r\nAT\r\n"):
+            check(re.search(command, text), f"{command} is in the file")
+        check(b"URLS" not in text.partition(b"VIDI.HOLD")[2], "what is done by URL is replicated by token")
         client("BGREWRITEAOF")
         servers.await_that(lambda: servers.info(client, "persistence")["aof_rewrite_in_progress"] == "0"
                            and servers.info(client, "persistence")["aof_rewrite_scheduled"] == "0", "it is rewritten")
@@ -465,8 +608,12 @@ def append_only():
 
 def aof_names(server):
     """The commands in the append-only file of a server."""
-    text = b"".join(open(f, "rb").read() for f in glob.glob(server.folder + "/appendonlydir/*.aof"))
-    return {name.decode().upper() for name in re.findall(rb"\*\d+\r\n\$\d+\r\n(VIDI\.[A-Za-z]+)\r\n", text, re.I)}
+    found = re.findall(rb"\*\d+\r\n\$\d+\r\n(VIDI\.[A-Za-z]+)\r\n", aof_text(server), re.I)
+    return {name.decode().upper() for name in found}
+
+
+def aof_text(server):
+    return b"".join(open(f, "rb").read() for f in glob.glob(server.folder + "/appendonlydir/*.aof"))
 
 
 @case("snapshots, DUMP, COPY and RELOAD keep all claims")

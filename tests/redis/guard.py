@@ -25,6 +25,9 @@ BEFORE_WORDS = {
     "VIDI.EXPIREAT": ([1], []), "VIDI.MAXMEMORY": ([0], []), "VIDI.INFO": ([], []), "VIDI.STATS": ([], []),
     "VIDI.DUMP": ([0], ["MOST", 4096]),
 }
+# Claims by their URLs and all at once: these words belong to the command, and stay without options, too.
+BY_URL = [("VIDI.COMMIT", ["URLS", "u", "v"]), ("VIDI.RELEASE", ["URLS", "u"]), ("VIDI.RELEASE", ["DROP", "URLS", "u"]),
+          ("VIDI.RELEASE", ["ALL"])]
 
 
 def forms(options, key="k"):
@@ -33,6 +36,8 @@ def forms(options, key="k"):
         yield [name, key, *front, *options, "URLS", *rest]
     for name, (front, rest) in BEFORE_WORDS.items():
         yield [name, key, *front, *options, *rest]
+    for name, rest in BY_URL:
+        yield [name, key, "o", *options, *rest]
 
 
 def id_of(client, key):
@@ -94,7 +99,9 @@ def right():
                 client("VIDI.ROTATE", key)
             with_id = [id_of(client, "guarded") if word == "id" else word for word in options]
             for words, plain in zip(forms(with_id, "guarded"), forms([], "plain")):
-                got, wanted = client.call(*words), client.call(*[word for word in plain if word != "URLS"])
+                if plain[0] in BEFORE_URLS:
+                    plain.remove("URLS")
+                got, wanted = client.call(*words), client.call(*plain)
                 check(summary(got) == summary(wanted), f"{words}: {got!r}, without options {wanted!r}")
 
 
@@ -111,6 +118,14 @@ def names():
         expect(client("VIDI.HAS", "l", "URLS", "if"), 0)
         expect([r[0] for r in client("VIDI.CLAIM", "m", "IF", HOUR, "URLS", "IF", NEVER, "URLS", "URLS")], [b"claimed"] * 2)
         expect(client("VIDI.RENEW", "m", "IF"), 2)
+        here = id_of(client, "m")
+        for options in (["AGAIN", "NOCREATE", "IF", here], ["IF", here, "again"], ["NOCREATE", "AGAIN"], ["AGAIN"], []):
+            expect([r[0] for r in client("VIDI.CLAIM", "m", "o", HOUR, *options, "URLS", "AGAIN", "p", "IF", "p")],
+                   [b"claimed" if options else b"held", b"held"])
+        expect(client("VIDI.MADD", "n", "AGAIN", "AGAIN"), [1, 0])
+        expect(client("VIDI.COMMIT", "m", "o", "URLS", "URLS", "AGAIN"), [b"stale", b"committed"])
+        expect(client("VIDI.RELEASE", "m", "IF", "URLS", "DROP", "URLS"), [b"stale", b"released"])
+        expect(client("VIDI.RELEASE", "m", "IF", "DROP", "URLS", "ALL", "IF"), [b"stale", b"released"])
         for wrong, why in ((["VIDI.MADD", "k", "NOCREATE", "u"], "URLS must stand"),
                            (["VIDI.MADD", "k", "IF", "u", "v"], "IF needs"), (["VIDI.ADD", "k", "IF", "u"], "IF needs"),
                            (["VIDI.ADD", "k", "NOCREATE", "u"], "URLS must stand"),
@@ -119,6 +134,9 @@ def names():
                            (["VIDI.MADD", "k", "IF", NEVER, "IF", NEVER, "URLS", "u"], "twice"),
                            (["VIDI.ADD", "k", "URLS", "u", "v"], "arguments"), (["VIDI.MADD", "k", "NOCREATE", "URLS"], "arguments"),
                            (["VIDI.CLAIM", "k", "o", HOUR, "URLS", "u"], "arguments"),
+                           (["VIDI.CLAIM", "k", "o", HOUR, "AGAIN", "u", "p"], "URLS must stand"),
+                           (["VIDI.CLAIM", "k", "o", HOUR, "AGAIN", "AGAIN", "URLS", "u", "p"], "twice"),
+                           (["VIDI.MADD", "k", "NOCREATE", "AGAIN", "URLS", "u"], "URLS must stand"),
                            (["VIDI.INFO", "k", "URLS"], "arguments"), (["VIDI.INFO", "k", "IF"], "IF needs")):
             expect_error(client.call(*wrong), why)
         expect(client("VIDI.MHAS", "k", "URLS", "u", "v"), [1, 1])

@@ -120,7 +120,9 @@ class Story:
     def claim(self, client):
         key, owner, urls = self.key("v"), self.rng.choice(("ann", "bob")), self.items(4)
         lease = self.rng.choice((1, values.HOUR))  # over soon, or not in this test
-        replies = client.call("VIDI.CLAIM", key, owner, lease, *[w for u in urls for w in (u, "payload")])
+        payload = self.rng.choice(("payload", "another"))
+        replies = client.call("VIDI.CLAIM", key, owner, lease, *self.rng.choice((["URLS"], ["AGAIN", "URLS"])),
+                              *[w for u in urls for w in (u, payload)])
         if isinstance(replies, Error):
             return
         self.must.setdefault(key, set())
@@ -133,15 +135,18 @@ class Story:
             if not isinstance(replies, Error):
                 self.tokens += [(key, owner, r[2], r[0].decode()) for r in replies]
             client.call("VIDI.RENEW", key, owner)
+            if self.rng.random() < 0.2:
+                client.call("VIDI.RELEASE", key, owner, "ALL")
         if not self.tokens:
             return
         key, owner, token, url = self.tokens.pop(self.rng.randrange(len(self.tokens)))
         if self.rng.random() < 0.7:
-            reply = client.call("VIDI.COMMIT", key, owner, token)
+            reply = client.call("VIDI.COMMIT", key, owner, *self.rng.choice(([token], ["URLS", url])))
             if not isinstance(reply, Error) and reply[0] != b"stale" and not isinstance(reply[0], Error):
                 self.must.setdefault(key, set()).add(url)
         else:
-            client.call("VIDI.RELEASE", key, owner, token, *self.rng.choice(([], ["DROP"])))
+            client.call("VIDI.RELEASE", key, owner, *self.rng.choice(
+                ([token], [token, "DROP"], ["URLS", url], ["DROP", "URLS", url])))
 
     def move(self, client):
         """A key by its pieces, its chunks, DUMP and RESTORE, or under another name."""

@@ -282,6 +282,35 @@ static void give_up(world *w)
     }
 }
 
+static void give_up_all(world *w)
+{
+    int who = (int)test_below(&w->random, OWNERS);
+    int64_t at = (int64_t)test_below(&w->random, TIMES);
+    uint64_t count = 0;
+    for (unsigned i = 0; i < URLS; i++) {
+        entry *e = &w->model[i];
+        if (e->present && e->owner == who && !is_void(w, e)) {
+            e->owner = -1;
+            e->token = 0;
+            e->deadline = at;
+            count++;
+        }
+    }
+    assert_int_equal(claims_give_up_all(w->claims, owner(who), at), count);
+}
+
+static void extend(world *w)
+{
+    unsigned i = (unsigned)test_below(&w->random, URLS);
+    int64_t lease = 1 + (int64_t)test_below(&w->random, 9), now = (int64_t)test_below(&w->random, TIMES);
+    entry *e = &w->model[i];
+    if (e->present && !is_void(w, e)) {
+        claims_extend(w->claims, claims_of_url(w->claims, key(i)), lease, now);
+        e->lease = lease;
+        e->deadline = now + lease;
+    }
+}
+
 static void drop(world *w)
 {
     unsigned i = (unsigned)test_below(&w->random, URLS);
@@ -331,7 +360,8 @@ static void copy(world *w)
 
 static void step(world *w)
 {
-    static void (*const operations[])(world *) = {put, put, put, put, put, pass, pass, give_up, drop, drop, renew};
+    static void (*const operations[])(world *) = {put,     put,  put,  put,   put,    pass,       pass,
+                                                  give_up, drop, drop, renew, extend, give_up_all};
     uint64_t what = test_below(&w->random, 300);
     if (what == 0) {
         claims_rotate(w->claims);

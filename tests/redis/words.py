@@ -24,7 +24,7 @@ NUMBERS = ["0", "1", "-1", "2", "3", "10", "100", "1000", "65536", "4294967296",
            "nan", "inf", "-inf", "0x10", " 1", "1 ", "", "+1", "01", "4102444800", "1e18"]
 WORDS = ["KIND", "CAPACITY", "ERROR", "LOST", "CANON", "MAXMEMORY", "PARAM", "LIKE", "KEY", "INVALID", "ROLE", "EXPANSION",
          "NONSCALING", "NOCREATE", "ITEMS", "BUCKETSIZE", "MAXITERATIONS", "UNTIL", "DELETED", "REPLACE", "MOST", "COUNT",
-         "CURSOR", "OWNER", "DROP", "EXPIREAT", "IF", "ID", "keep", "drop", "fail", "BF", "CF", "URLS", "none", "whatwg", "crawl",
+         "CURSOR", "OWNER", "DROP", "EXPIREAT", "AGAIN", "ALL", "IF", "ID", "keep", "drop", "fail", "BF", "CF", "URLS", "none", "whatwg", "crawl",
          "multiset", "on", "off", "inner", "bits", "growth", "ends", "count", "rate", "size", "items", "filters",
          "00112233445566778899aabbccddeeff", "*", *values.KINDS, *[k.upper() for k in KEYS]]
 ITEMS = [*values.urls(12, "w"), "", "x", "not a url", "http://", "a\0b", "\xff\xfe", "x" * 5000, "http://é.example/ö"]
@@ -39,7 +39,11 @@ OPTIONS = ([["KIND", kind] for kind in values.KINDS] + [["CAPACITY", n] for n in
 # What stands before URLs, and before other words, to say which set is meant. Some keys have this id.
 ID = "00000000000000aa"
 BEFORE_URLS = [[], [], ["NOCREATE", "URLS"], ["IF", ID, "URLS"], ["URLS"], ["IF", ID, "NOCREATE", "URLS"], ["IF", "x"], ["IF"]]
+BEFORE_CLAIMS = [*BEFORE_URLS, ["AGAIN", "URLS"], ["IF", ID, "AGAIN", "URLS"], ["AGAIN"]]
 BEFORE_WORDS = [[], [], [], ["NOCREATE"], ["IF", ID], ["NOCREATE", "IF", ID], ["IF", "0" * 16], ["URLS"]]
+# Claims by tokens, by URLs and all of an owner; "t" and "i" stand for these.
+NAMED = [["t", "t"], ["t", "t"], ["URLS", "i", "i"]]
+GIVEN_UP = [["t"], ["t", "DROP"], ["URLS", "i", "i"], ["DROP", "URLS", "i"], ["ALL"]]
 FEW = ["1", "5", "100", "1000", "3600000"]  # numbers that most commands take
 CALLS = {
     "BF.RESERVE": "k r f", "BF.ADD": "k i", "BF.MADD": "k i i i", "BF.INSERT": "k O I i i", "BF.EXISTS": "k i",
@@ -49,8 +53,8 @@ CALLS = {
     "CF.LOADCHUNK": "k n p", "CF.COMPACT": "k", "CF.DEBUG": "k", "VIDI.RESERVE": "k O O O", "VIDI.ADD": "k g i",
     "VIDI.HAS": "k g i", "VIDI.MADD": "k g i i i i i i", "VIDI.MHAS": "k g i i", "VIDI.DEL": "k g i", "VIDI.COUNT": "k g i",
     "VIDI.ROTATE": "k h O", "VIDI.HASPREVIOUS": "k g i", "VIDI.EXPIREAT": "k n h", "VIDI.MERGE": "k k k", "VIDI.INFO": "k h",
-    "VIDI.STATS": "k h", "VIDI.DUMP": "k z h", "VIDI.LOAD": "k z p O", "VIDI.CLAIM": "k o f g i i i i",
-    "VIDI.RECLAIM": "k o f h C f", "VIDI.RENEW": "k o h f", "VIDI.COMMIT": "k o h t t", "VIDI.RELEASE": "k o h t w",
+    "VIDI.STATS": "k h", "VIDI.DUMP": "k z h", "VIDI.LOAD": "k z p O", "VIDI.CLAIM": "k o f a i i i i",
+    "VIDI.RECLAIM": "k o f h C f", "VIDI.RENEW": "k o h f", "VIDI.COMMIT": "k o h b", "VIDI.RELEASE": "k o h l",
     "VIDI.CLAIMS": "k h C f w n", "VIDI.HOLD": "k o d f t i i", "COPY": "k k R", "DEL": "k", "RENAME": "k k",
 }
 OFTEN = ["VIDI.RESERVE"] * 8 + ["VIDI.DUMP", "VIDI.LOAD", "BF.SCANDUMP", "BF.LOADCHUNK", "CF.SCANDUMP", "CF.LOADCHUNK",
@@ -71,8 +75,11 @@ class Speaker:
         rng = self.rng
         if rng.random() < 0.03:
             sort = rng.choice("kniwotp")
-        if sort in "Ogh":
-            return rng.choice({"O": OPTIONS, "g": BEFORE_URLS, "h": BEFORE_WORDS}[sort])
+        if sort in "Ogha":
+            return rng.choice({"O": OPTIONS, "g": BEFORE_URLS, "h": BEFORE_WORDS, "a": BEFORE_CLAIMS}[sort])
+        if sort in "bl":
+            return [rng.choice({"t": self.tokens, "i": ITEMS}.get(word, [word]))
+                    for word in rng.choice(NAMED if sort == "b" else GIVEN_UP)]
         return [rng.choice({
             "k": KEYS, "n": NUMBERS, "i": ITEMS, "w": WORDS, "o": ["ann", "bob", ""], "t": self.tokens, "p": self.pieces,
             "f": FEW, "r": ["0.01", "0.3", "1e-6"], "I": ["ITEMS"], "C": ["COUNT"], "R": ["REPLACE"],
