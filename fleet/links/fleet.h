@@ -81,7 +81,11 @@ void fleet_name(const fleet *fleet, char name[FLEET_NAME]);
 /* The key of the site that a URL belongs to, which the functions below take. Any thread. */
 uint64_t fleet_site(const fleet *fleet, vidi_str url);
 
-/* Whether this process may fetch from the site now. Any thread, takes nanoseconds. */
+/*
+ * Whether this process may fetch from the site now. Any thread, takes nanoseconds. Ask in the thread that decides when
+ * fleet_adopt is called, or after the site was listed as being fetched: otherwise a version could be adopted between
+ * the question and the request.
+ */
 bool fleet_may_fetch(const fleet *fleet, uint64_t site);
 /*
  * Until when (CLOCK_MONOTONIC in milliseconds) it may fetch at all: no request begins after that, and those on their
@@ -112,7 +116,7 @@ int fleet_rejoin(fleet *fleet);
 typedef struct fleet_link {
     vidi_str url;     /* serialised, without its fragment */
     vidi_str payload; /* the caller's: depth, kind, referrer … Whoever gets the URL gets it, too */
-    bool claimed;     /* a result: this process has it now, and makes a row for it */
+    bool claimed;     /* a result, false before the first call: this process has it now, and makes a row for it */
 } fleet_link;
 
 /*
@@ -144,9 +148,9 @@ bool fleet_has_links(const fleet *fleet);
 /*
  * Before URLs of the frontier are fetched. mine[i]: fetch it; otherwise somebody else has it or has fetched it, or
  * another row of this process is being fetched: its row gets the outcome "elsewhere". What is to be fetched counts as
- * being in hand until one of the next three functions gets it.
+ * being in hand until one of the next three functions gets it. Needs the payloads, because the claims may be new ones.
  */
-int fleet_check_block(fleet *fleet, const vidi_str *urls, size_t n, uint8_t *mine);
+int fleet_check_block(fleet *fleet, const fleet_link *links, size_t n, bool *mine);
 
 /* Their outcomes are in the database. May be repeated, also for pages of an earlier run. */
 int fleet_done(fleet *fleet, const vidi_str *urls, size_t n);
