@@ -70,7 +70,7 @@ static int check_output(const dedup_options *options, cli_words files)
 /* Opens the output file, if one is wanted. */
 static int open_output(cli_job *job, const cli_sets *sets, const dedup_options *options)
 {
-    cli_output_terms terms = {.set = sets->set,
+    cli_output_terms terms = {.target = &job->target,
                               .state = options->set.state,
                               .fresh = options->output_new,
                               .wait = options->set.wait,
@@ -138,8 +138,8 @@ static int dedup_run(cli_job *job, cli_sets *sets, dedup_options *options, cli_w
         status = cli_acks_open(&job->delivery.acks, options->ack);
     if (status == CLI_OK)
         status = cli_sets_open(sets, &options->set);
-    job->set = sets->set;
-    job->also = sets->also;
+    job->target.here = sets->set;
+    job->also.here = sets->also;
     job->commits = sets->durable;
     job->live.path = sets->durable ? options->set.state : NULL;
     job->printer.form = vidi_canon_of(sets->set);

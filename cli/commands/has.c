@@ -48,8 +48,8 @@ static int read_options(cli_job *job, const has_options *options)
 static int has_run(cli_job *job, const has_options *options, cli_words words)
 {
     CLI_TRY(read_options(job, options));
-    CLI_TRY(cli_state_ask(&job->set, words.list[0], options->invalid));
-    job->printer.form = vidi_canon_of(job->set);
+    CLI_TRY(cli_state_ask(&job->target.here, words.list[0], options->invalid));
+    job->printer.form = cli_target_canon(&job->target);
     int status = cli_job_run(job, (cli_words){words.list + 1, words.count - 1});
     if (status == CLI_OK)
         status = report_run(job, options);
@@ -65,7 +65,7 @@ static int run(void *values, cli_words words)
     cli_job_init(&job);
     int status = has_run(&job, values, words);
     cli_job_free(&job);
-    vidi_close(job.set);
+    cli_target_close(&job.target);
     return status;
 }
 

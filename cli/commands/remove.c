@@ -71,9 +71,9 @@ static int remove_run(cli_job *job, const remove_options *options, cli_words wor
         return CLI_ERROR;
     if (options->quiet)
         cli_warnings_off();
-    int status = cli_state_open_to_write(&job->set, path, &options->write, opening);
+    int status = cli_state_open_to_write(&job->target.here, path, &options->write, opening);
     if (status == CLI_OK)
-        status = check_kind(job->set, path);
+        status = check_kind(job->target.here, path);
     if (status != CLI_OK)
         return status;
     job->action = CLI_REMOVE;
@@ -96,7 +96,7 @@ static int run(void *values, cli_words words)
     cli_job_init(&job);
     int status = remove_run(&job, values, words);
     cli_job_free(&job);
-    vidi_close(job.set);
+    cli_target_close(&job.target);
     return status;
 }
 

@@ -370,7 +370,7 @@ int cli_job_report(const cli_job *job, cli_report *report)
     *report = (cli_report){.read = job->read, .fresh = job->fresh, .seen = job->seen, .bytes = job->reader.bytes};
     report->set.size = sizeof report->set;
     report->seconds = (double)(clock_now() - job->started) / 1e9;
-    CLI_TRY(cli_library_status(vidi_stat(job->set, &report->set)));
+    CLI_TRY(cli_target_status(&job->target, cli_target_stat(&job->target, &report->set)));
     report->invalid = job->invalid;
     if (job->action == CLI_ADD)
         report->invalid += report->set.answered_invalid - job->before.answered_invalid;
@@ -423,7 +423,7 @@ static int begin_output(cli_job *job)
     printer->out.name = to_file ? delivery->file.base.path : NULL;
     printer->header_put = delivery->file.base.start > 0;
     job->eager = job->eager || isatty(printer->out.fd);
-    delivery->set = job->commits ? job->set : NULL;
+    delivery->target = job->commits ? &job->target : NULL;
     delivery->prints = printer->what != CLI_PRINT_NOTHING;
     delivery->end = printer->end;
     delivery->caught = &job->watch.caught;
@@ -461,14 +461,15 @@ static uint64_t default_threads(const cli_job *job)
 static bool may_shard(const cli_job *job)
 {
     const uint32_t needed = VIDI_IS_CONCURRENT | VIDI_CAN_ITERATE;
-    return job->action == CLI_ADD && !job->commits && !job->also && (job->before.can & needed) == needed;
+    return job->action == CLI_ADD && !job->commits && !cli_target_is_there(&job->also) &&
+           (job->before.can & needed) == needed;
 }
 
 static int begin(cli_job *job, cli_words files)
 {
     job->started = clock_now();
     job->before.size = sizeof job->before;
-    CLI_TRY(cli_library_status(vidi_stat(job->set, &job->before)));
+    CLI_TRY(cli_target_status(&job->target, cli_target_stat(&job->target, &job->before)));
     job->in_shards = may_shard(job);
     job->threads = job->threads ? job->threads : default_threads(job);
     CLI_TRY(cli_reader_init(&job->reader, files, job->printer.end));
@@ -483,7 +484,7 @@ static int begin(cli_job *job, cli_words files)
         job->reader.lull = reader_lull;
         job->reader.lull_ms = CLI_COMMIT_MS;
     }
-    if (job->also && !(job->others = malloc(CLI_BLOCK_LINES)))
+    if (cli_target_is_there(&job->also) && !(job->others = malloc(CLI_BLOCK_LINES)))
         return cli_error("out of memory");
     job->watch.context = job;
     job->watch.stop = stop_all;
@@ -499,7 +500,7 @@ static int finish(cli_job *job, int status, bool failed)
     failed = failed || job->lull_status != CLI_OK;
     status = job->lull_status != CLI_OK ? job->lull_status : status;
     if (!failed && status == CLI_OK && job->printer.counts)
-        status = cli_printer_put_counts(&job->printer, job->set, &job->extract);
+        status = cli_printer_put_counts(&job->printer, job->target.here, &job->extract);
     if (!failed) /* a header may be all that there is */
         failed = cli_printer_put_header(&job->printer) != CLI_OK;
     if (job->complaint && !failed)

@@ -25,6 +25,7 @@
 
 #include "pipeline/output/delivery.h"
 #include "pipeline/output/print.h"
+#include "pipeline/target.h"
 #include "ui/live_file.h"
 #include "ui/run_statistics.h"
 #include "ui/watch.h"
@@ -34,11 +35,11 @@ typedef enum cli_action { CLI_LOOK_UP, CLI_ADD, CLI_REMOVE } cli_action;
 
 typedef struct cli_job {
     /* what to do */
-    vidi_set *set;
+    cli_target target;
     cli_action action;
     bool fails_invalid;    /* CLI_REMOVE: a line that is not a URL ends the run; for the others the set knows */
-    vidi_set *also;        /* looked up too: what it has seen counts as seen; NULL: none */
-    bool commits;          /* the set lives in a folder and is changed */
+    cli_target also;       /* looked up too: what it has seen counts as seen */
+    bool commits;          /* the set lives in a folder or on a server, and changes count when they are committed */
     cli_delivery delivery; /* where the output goes: acknowledgements, file, and whether to sync */
     cli_printer printer;   /* its `end` is also how the lines of the input end */
     bool eager;            /* write after every block */

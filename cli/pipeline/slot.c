@@ -62,7 +62,7 @@ int cli_slot_fill(cli_job *job, cli_slot *slot)
     slot->urls = slot->block.lines;
     slot->lookups = slot->block.count;
     slot->digested = 0;
-    slot->asked = slot->packed = slot->failed = slot->gaps = false;
+    slot->asked = slot->packed = slot->failed = slot->gaps = slot->also_failed = false;
     slot->lack = CLI_LACKS_NOTHING;
     return status;
 }
@@ -120,13 +120,14 @@ void cli_slot_prepare(cli_job *job, cli_slot *slot)
 {
     size_t n = slot->lookups;
 
-    if (job->action != CLI_ADD || slot->gaps)
+    if (job->action != CLI_ADD || slot->gaps || job->target.away)
         return;
     if (!slot->digests)
         slot->digests = malloc(CLI_BLOCK_LINES * sizeof *slot->digests);
     if (!slot->digests)
         return;
-    bool all = vidi_digest_batch(job->set, slot->urls, n, slot->digests, slot->verdicts, &slot->epoch) == VIDI_OK;
+    bool all =
+        vidi_digest_batch(job->target.here, slot->urls, n, slot->digests, slot->verdicts, &slot->epoch) == VIDI_OK;
     while (slot->digested < n && (all || slot->verdicts[slot->digested] != VIDI_UNTRIED))
         slot->digested++;
 }
@@ -143,10 +144,10 @@ static void count_verdicts(cli_slot *slot)
 /* Lookups change nothing, so they need no order. */
 static void look_up(cli_job *job, cli_slot *slot)
 {
-    if (job->also || slot->gaps)
+    if (cli_target_is_there(&job->also) || slot->gaps)
         return;
     memset(slot->verdicts, VIDI_UNTRIED, slot->block.count);
-    slot->error = vidi_has_batch(job->set, slot->urls, slot->lookups, slot->verdicts);
+    slot->error = cli_target_has_batch(&job->target, slot->urls, slot->lookups, slot->verdicts);
     count_verdicts(slot);
     slot->asked = true;
 }
@@ -177,7 +178,7 @@ void cli_slot_add(cli_job *job, cli_slot *slot, cli_shards *shards, uint64_t num
     if (!slot->sharding)
         return;
     cli_shards_divide(slot->sharding, &block);
-    slot->error = cli_shards_add(shards, number, job->set, slot->sharding, &block);
+    slot->error = cli_shards_add(shards, number, job->target.here, slot->sharding, &block);
     count_verdicts(slot);
     slot->asked = true;
 }
@@ -204,9 +205,8 @@ static int complain_of_line(cli_job *job, const cli_slot *slot, const char *mess
 
 static int complain(cli_job *job, const cli_slot *slot, int error)
 {
-    const char *message = vidi_message();
+    const char *message = cli_target_message(slot->also_failed ? &job->also : &job->target, error);
 
-    message = message && *message ? message : vidi_strerror(error);
     if (error == VIDI_INVALID)
         return complain_of_line(job, slot, message);
     if (error != VIDI_ELIMIT || !job->unacked)
@@ -221,11 +221,12 @@ static int complain(cli_job *job, const cli_slot *slot, int error)
 static int ask_also(cli_job *job, cli_slot *slot)
 {
     size_t n = slot->lookups;
-    int error = vidi_has_batch(job->also, slot->urls, n, job->others);
+    int error = cli_target_has_batch(&job->also, slot->urls, n, job->others);
 
     for (size_t i = 0; i < n; i++)
         if (job->others[i] == VIDI_SEEN && slot->verdicts[i] == VIDI_NEW)
             slot->verdicts[i] = VIDI_SEEN;
+    slot->also_failed = error != VIDI_OK;
     return error;
 }
 
@@ -235,7 +236,7 @@ static int remove_urls(const cli_job *job, cli_slot *slot, size_t first, size_t 
     for (size_t i = first; i < first + n; i++) {
         if (slot->verdicts[i] != VIDI_UNTRIED) /* ask_again */
             continue;
-        int code = vidi_remove(job->set, slot->urls[i]);
+        int code = cli_target_remove(&job->target, slot->urls[i]);
         if ((code < 0 && code != VIDI_EABSENT) || (code == VIDI_INVALID && job->fails_invalid))
             return code;
         slot->verdicts[i] = code == VIDI_OK ? VIDI_SEEN : code == VIDI_EABSENT ? VIDI_NEW : VIDI_INVALID;
@@ -245,14 +246,15 @@ static int remove_urls(const cli_job *job, cli_slot *slot, size_t first, size_t 
 
 static int add_urls(cli_job *job, cli_slot *slot, size_t first, size_t n)
 {
-    return vidi_add_batch(job->set, slot->urls + first, n, slot->verdicts + first,
-                          slot->marks ? slot->marks + first : NULL);
+    return cli_target_add_batch(&job->target, slot->urls + first, n, slot->verdicts + first,
+                                slot->marks ? slot->marks + first : NULL);
 }
 
 /* Tells the user that the set could not take a line, which is then treated as an invalid one. */
 static void refuse_line(cli_job *job, cli_slot *slot, size_t i)
 {
-    cli_error("%s:%llu: %s", slot->block.name, (unsigned long long)(slot->block.first + i), vidi_message());
+    cli_error("%s:%llu: %s", slot->block.name, (unsigned long long)(slot->block.first + i),
+              cli_target_message(&job->target, VIDI_ELIMIT));
     slot->verdicts[i] = VIDI_INVALID;
     if (slot->marks)
         slot->marks[i] = i > 0 ? slot->marks[i - 1] : slot->mark;
@@ -289,7 +291,7 @@ static int ask_run(cli_job *job, cli_slot *slot, size_t first, size_t n)
     if (job->action == CLI_REMOVE)
         return remove_urls(job, slot, first, n);
     if (job->action == CLI_LOOK_UP)
-        return vidi_has_batch(job->set, slot->urls + first, n, slot->verdicts + first);
+        return cli_target_has_batch(&job->target, slot->urls + first, n, slot->verdicts + first);
     return add_run(job, slot, first, n);
 }
 
@@ -298,7 +300,7 @@ static int add_digested(cli_job *job, cli_slot *slot)
 {
     if (slot->digested == 0)
         return VIDI_OK;
-    return vidi_add_digests(job->set, slot->epoch, slot->digests, slot->digested, slot->verdicts, slot->marks);
+    return vidi_add_digests(job->target.here, slot->epoch, slot->digests, slot->digested, slot->verdicts, slot->marks);
 }
 
 /* Lines without a URL are passed over: they are not asked about. */
@@ -333,7 +335,7 @@ static int ask_set(cli_job *job, cli_slot *slot)
         error = ask_between_gaps(job, slot);
     else if (error == VIDI_OK && n > 0)
         error = ask_run(job, slot, done, n);
-    return error == VIDI_OK && job->also ? ask_also(job, slot) : error;
+    return error == VIDI_OK && cli_target_is_there(&job->also) ? ask_also(job, slot) : error;
 }
 
 /*
@@ -355,8 +357,10 @@ static int expect(cli_job *job, double urls)
 {
     double limit = (double)job->before.memory_limit / HINT_BYTES;
 
+    if (job->target.away)
+        return CLI_OK;
     urls = urls < limit ? urls : limit;
-    return cli_library_status(vidi_expect(job->set, urls > 0 ? (uint64_t)urls : 0));
+    return cli_library_status(vidi_expect(job->target.here, urls > 0 ? (uint64_t)urls : 0));
 }
 
 /*
@@ -412,7 +416,7 @@ static int prepare_marks(cli_job *job, cli_slot *slot)
         slot->marks = malloc(CLI_BLOCK_LINES * sizeof *slot->marks);
     if (!slot->marks)
         return cli_error("out of memory");
-    return cli_library_status(vidi_mark(job->set, &slot->mark));
+    return cli_target_status(&job->target, cli_target_mark(&job->target, &slot->mark));
 }
 
 /* Asks the set about the URLs that it was not asked about yet. */
@@ -455,7 +459,7 @@ int cli_slot_ask(cli_job *job, cli_slot *slot)
     bool ended_by_line = error == VIDI_INVALID || lacks;
     job->invalid += ended_by_line;
     job->read += ended_by_line;
-    if (job->commits && (error = vidi_mark(job->set, &slot->mark)) < 0)
+    if (job->commits && (error = cli_target_mark(&job->target, &slot->mark)) < 0)
         return complain(job, slot, error);
     return status;
 }

@@ -37,6 +37,7 @@ typedef struct cli_slot {
     cli_sharding *sharding; /* NULL until it is needed */
     bool asked;             /* the set has answered, or failed with `error` */
     int error;
+    bool also_failed;   /* it was the set that is looked up beside the target */
     uint64_t counts[4]; /* of each verdict, once the set has answered */
     bool packed;        /* the lines to print are the first `output` bytes of the block */
     size_t output;

@@ -141,9 +141,9 @@ static int commit_safe(cli_delivery *delivery)
     int status = CLI_OK;
     if (delivery->file.noted) {
         status =
-            cli_output_commit(&delivery->file, delivery->set, delivery->safe_mark, delivery->safe_end, out->written);
+            cli_output_commit(&delivery->file, delivery->target, delivery->safe_mark, delivery->safe_end, out->written);
     } else {
-        status = cli_output_commit_without(delivery->set, delivery->safe_mark);
+        status = cli_output_commit_without(delivery->target, delivery->safe_mark);
     }
     delivery->broken = status != CLI_OK;
     if (status != CLI_OK)
@@ -155,7 +155,7 @@ static int commit_safe(cli_delivery *delivery)
 
 bool cli_delivery_is_behind(const cli_delivery *delivery)
 {
-    return delivery->set && (delivery->lines.mark != delivery->mark || has_uncommitted_output(delivery));
+    return delivery->target && (delivery->lines.mark != delivery->mark || has_uncommitted_output(delivery));
 }
 
 static bool is_due(const cli_delivery *delivery)
@@ -170,7 +170,7 @@ int cli_delivery_commit(cli_delivery *delivery)
 {
     int status = cli_out_flush(delivery->out);
 
-    if (status != CLI_OK || !delivery->set)
+    if (status != CLI_OK || !delivery->target)
         return delivery->status != CLI_OK ? delivery->status : status;
     status = look(delivery);
     return status == CLI_OK ? commit_safe(delivery) : status;
@@ -178,7 +178,7 @@ int cli_delivery_commit(cli_delivery *delivery)
 
 int cli_delivery_put(cli_delivery *delivery, uint64_t changes, uint64_t mark)
 {
-    if (!delivery->set)
+    if (!delivery->target)
         return CLI_OK;
     delivery->changes += changes;
     delivery->lines.mark = mark;
@@ -288,9 +288,9 @@ int cli_delivery_begin(cli_delivery *delivery, cli_out *out)
 
     delivery->out = out;
     delivery->committed_at = clock_now();
-    if (!delivery->set)
+    if (!delivery->target)
         return CLI_OK;
-    CLI_TRY(cli_library_status(vidi_mark(delivery->set, &delivery->mark)));
+    CLI_TRY(cli_target_status(delivery->target, cli_target_mark(delivery->target, &delivery->mark)));
     delivery->lines.mark = delivery->safe_mark = delivery->mark;
     if (!delivery->prints)
         return CLI_OK;
@@ -368,7 +368,7 @@ static int end_in_order(cli_delivery *delivery)
 {
     int status = cli_out_flush(delivery->out);
 
-    if (status != CLI_OK || !delivery->set)
+    if (status != CLI_OK || !delivery->target)
         return status;
     status = delivery->tracks ? wait_for_delivery(delivery) : look(delivery);
     return status == CLI_OK ? commit_safe(delivery) : status;
@@ -434,12 +434,12 @@ int cli_delivery_end(cli_delivery *delivery, bool failed)
     if (failed || status != CLI_OK)
         end_after_failure(delivery);
     status = delivery->status != CLI_OK ? delivery->status : status;
-    if (!delivery->set || delivery->broken)
+    if (!delivery->target || delivery->broken)
         return status;
-    if (delivery->file.noted && cli_output_finish(&delivery->file, delivery->set, delivery->mark) != CLI_OK)
+    if (delivery->file.noted && cli_output_finish(&delivery->file, delivery->target, delivery->mark) != CLI_OK)
         return CLI_ERROR;
-    int error = vidi_sync(delivery->set);
-    return error < 0 ? cli_library_error(error) : status;
+    int error = cli_target_sync(delivery->target);
+    return error < 0 ? cli_target_status(delivery->target, error) : status;
 }
 
 void cli_delivery_free(cli_delivery *delivery)

@@ -24,16 +24,17 @@
 #include "pipeline/output/acks.h"
 #include "pipeline/output/output_file.h"
 #include "pipeline/output/undelivered.h"
+#include "pipeline/target.h"
 #include "ui/output.h"
 
 enum { CLI_COMMIT_MS = 1000 };
 
 typedef struct cli_delivery {
     /* filled in by the caller */
-    vidi_set *set; /* to commit; NULL: nothing is committed, and all output is simply written */
-    bool prints;   /* there is output */
-    bool syncs;    /* sync output to a regular file before each commit */
-    char end;      /* of lines */
+    const cli_target *target; /* to commit; NULL: nothing is committed, and all output is simply written */
+    bool prints;              /* there is output */
+    bool syncs;               /* sync output to a regular file before each commit */
+    char end;                 /* of lines */
     cli_acks acks;
     cli_output_file file;
     const _Atomic int *caught; /* the number of a signal that has come, or 0; when one comes, `wake` becomes readable */

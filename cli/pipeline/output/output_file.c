@@ -105,15 +105,16 @@ static int read_note(const vidi_set *set, const char *state, output_note *found)
                : cli_error("%s has a note that is not about an output file; use it without --output", state);
 }
 
-static int commit_note(vidi_set *set, uint64_t mark, const output_note *note)
+static int commit_note(const cli_target *target, uint64_t mark, const output_note *note)
 {
     char text[OUTPUT_NOTE_ROOM];
 
     output_note_print(note, text);
-    return cli_library_status(vidi_commit_note(set, mark, (vidi_str){text, strlen(text)}));
+    return cli_library_status(vidi_commit_note(target->here, mark, (vidi_str){text, strlen(text)}));
 }
 
-int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint64_t covered, uint64_t written)
+int cli_output_commit(cli_output_file *file, const cli_target *target, uint64_t mark, uint64_t covered,
+                      uint64_t written)
 {
     uint64_t length = file->base.start + covered;
     output_note note;
@@ -123,12 +124,12 @@ int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint6
                          file->base.failed ? "" : "; what was not committed yet will be new again");
     if (output_file_note(&file->base, length, false, &note) != OUTPUT_OK)
         return cli_error("%s", file->base.why);
-    CLI_TRY(commit_note(set, mark, &note));
+    CLI_TRY(commit_note(target, mark, &note));
     file->base.length = length;
     return CLI_OK;
 }
 
-int cli_output_finish(cli_output_file *file, vidi_set *set, uint64_t mark)
+int cli_output_finish(cli_output_file *file, const cli_target *target, uint64_t mark)
 {
     struct stat about;
     output_note note;
@@ -137,23 +138,23 @@ int cli_output_finish(cli_output_file *file, vidi_set *set, uint64_t mark)
         return CLI_OK; /* lines that are not committed are left, and the next run will cut them off */
     if (output_file_note(&file->base, file->base.length, true, &note) != OUTPUT_OK)
         return cli_error("%s", file->base.why);
-    return commit_note(set, mark, &note);
+    return commit_note(target, mark, &note);
 }
 
-int cli_output_commit_without(vidi_set *set, uint64_t mark)
+int cli_output_commit_without(const cli_target *target, uint64_t mark)
 {
     char text[VIDI_NOTE_MAX + 1];
     size_t length = VIDI_NOTE_MAX;
     output_note note;
-    int error = vidi_note(set, text, &length);
+    int error = vidi_note(target->here, text, &length);
 
     text[error < 0 ? 0 : length] = 0;
     if (error == VIDI_OK && output_note_parse(text, &note) && note.present && !note.closed) {
         note.closed = true;
-        return commit_note(set, mark, &note);
+        return commit_note(target, mark, &note);
     }
     if (error == VIDI_OK)
-        error = vidi_commit_to(set, mark);
+        error = vidi_commit_to(target->here, mark);
     return cli_library_status(error);
 }
 
@@ -173,9 +174,9 @@ static int note_beginning(cli_output_file *file, const cli_output_terms *terms)
         failed = file_sync_folder_of(file->base.path);
     if (failed)
         return cli_error("cannot sync %s: %s", file->base.path, strerror(failed));
-    CLI_TRY(cli_library_status(vidi_mark(terms->set, &mark)));
-    CLI_TRY(cli_output_commit(file, terms->set, mark, 0, 0));
-    return cli_library_status(vidi_sync(terms->set));
+    CLI_TRY(cli_library_status(vidi_mark(terms->target->here, &mark)));
+    CLI_TRY(cli_output_commit(file, terms->target, mark, 0, 0));
+    return cli_library_status(vidi_sync(terms->target->here));
 }
 
 int cli_output_resume(cli_output_file *file, const char *path, const cli_output_terms *terms)
@@ -190,7 +191,7 @@ int cli_output_resume(cli_output_file *file, const char *path, const cli_output_
 
     *file = (cli_output_file){.base = {.path = path, .fd = -1}, .noted = true};
     CLI_TRY(check_outside(path, terms->state));
-    CLI_TRY(read_note(terms->set, terms->state, &had));
+    CLI_TRY(read_note(terms->target->here, terms->state, &had));
     CLI_TRY(open_locked(file, path, terms->fresh || had.length == 0, terms->wait));
     how.or_else = file->base.fd < 0 ? ", or begin a new file with --output-new"
                                     : ", or move this one away and begin a new file with --output-new";

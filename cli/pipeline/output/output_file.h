@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "common/output_file.h"
+#include "pipeline/target.h"
 
 typedef struct cli_output_file {
     output_file base; /* fd -1: there is none */
@@ -15,7 +16,7 @@ typedef struct cli_output_file {
 
 /* How to go on with the output file of a state. */
 typedef struct cli_output_terms {
-    vidi_set *set;
+    const cli_target *target;
     const char *state; /* the folder of the set */
     bool fresh;        /* begin a new file */
     bool wait;         /* while another process has it locked */
@@ -39,17 +40,18 @@ int cli_output_resume(cli_output_file *file, const char *path, const cli_output_
  * all that this run has written: if the file does not have exactly that, somebody else has changed or deleted it, and
  * nothing is committed. CLI_OK, or CLI_ERROR with a message.
  */
-int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint64_t covered, uint64_t written);
+int cli_output_commit(cli_output_file *file, const cli_target *target, uint64_t mark, uint64_t covered,
+                      uint64_t written);
 
 /* The last note of a run, if the file ends where the note says. CLI_OK, or CLI_ERROR with a message. */
-int cli_output_finish(cli_output_file *file, vidi_set *set, uint64_t mark);
+int cli_output_finish(cli_output_file *file, const cli_target *target, uint64_t mark);
 
 /*
  * Commits the set up to the mark in a run that does not write to the state's output file. A note that an interrupted
  * run has left open is closed: what comes after its length may belong to URLs that are committed now, and must not be
  * cut off. CLI_OK, or CLI_ERROR with a message.
  */
-int cli_output_commit_without(vidi_set *set, uint64_t mark);
+int cli_output_commit_without(const cli_target *target, uint64_t mark);
 
 /*
  * After a failed write: cuts the `written` bytes of this run's output back to the first `kept`. False if the file was

@@ -1,0 +1,67 @@
+/*
+ * The set of a job: see target.h.
+ */
+#include "pipeline/target.h"
+
+#include "vidi/url.h"
+
+int cli_target_add_batch(const cli_target *target, const vidi_str *urls, size_t n, uint8_t *verdicts, uint64_t *marks)
+{
+    return target->away ? vidi_cluster_add_batch(target->away, urls, n, verdicts, marks)
+                        : vidi_add_batch(target->here, urls, n, verdicts, marks);
+}
+
+int cli_target_has_batch(const cli_target *target, const vidi_str *urls, size_t n, uint8_t *verdicts)
+{
+    return target->away ? vidi_cluster_has_batch(target->away, urls, n, verdicts)
+                        : vidi_has_batch(target->here, urls, n, verdicts);
+}
+
+int cli_target_remove(const cli_target *target, vidi_str url)
+{
+    return target->away ? vidi_cluster_remove(target->away, url) : vidi_remove(target->here, url);
+}
+
+int cli_target_mark(const cli_target *target, uint64_t *mark)
+{
+    return target->away ? vidi_cluster_mark(target->away, mark) : vidi_mark(target->here, mark);
+}
+
+int cli_target_commit_to(const cli_target *target, uint64_t mark)
+{
+    return target->away ? vidi_cluster_commit_to(target->away, mark) : vidi_commit_to(target->here, mark);
+}
+
+/* A server syncs as it is configured. What is committed has reached it. */
+int cli_target_sync(const cli_target *target)
+{
+    return target->away ? VIDI_OK : vidi_sync(target->here);
+}
+
+int cli_target_stat(const cli_target *target, vidi_stats *stats)
+{
+    return target->away ? vidi_cluster_stat(target->away, stats, NULL) : vidi_stat(target->here, stats);
+}
+
+const struct vidi_canon *cli_target_canon(const cli_target *target)
+{
+    return target->away ? vidi_cluster_canon_of(target->away) : vidi_canon_of(target->here);
+}
+
+const char *cli_target_message(const cli_target *target, int error)
+{
+    const char *message = target->away ? vidi_cluster_message() : vidi_message();
+    return message && *message ? message : vidi_strerror(error);
+}
+
+int cli_target_status(const cli_target *target, int error)
+{
+    return error < 0 ? cli_error("%s", cli_target_message(target, error)) : CLI_OK;
+}
+
+void cli_target_close(cli_target *target)
+{
+    vidi_close(target->here);
+    vidi_cluster_close(target->away);
+    *target = (cli_target){0};
+}
