@@ -117,6 +117,8 @@ function allowed(file, part, header,    folder, kind, within) {
         return 0
     if (header ~ /^vidi\/(vidi|url|transfer)\.h$/)
         return part == "include" ? file != "include/vidi/vidi.h" && header == "vidi/vidi.h" : part != "common"
+    if (header == "vidi/cluster.h") # sets on servers, for those that offer them to users
+        return has("cli crawler fleet python", part)
     if (file == "lib/inside/inside.h")
         return 0
     within = file
