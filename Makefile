@@ -138,7 +138,7 @@ lint: ## checks formatting, clang-tidy, cppcheck, shellcheck, pyflakes, mypy, an
 	@tools/packages lint
 	@tools/lint.sh
 
-analyze: ## runs clang's analyzer on lib, cli, lab, crawler, redis and python; takes some minutes
+analyze: ## runs clang's analyzer on lib, fleet, cli, lab, crawler, redis and python; takes some minutes
 	@tools/packages lint
 	@tools/lint.sh analyze
 

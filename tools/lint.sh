@@ -8,8 +8,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-mapfile -t files < <(find include lib common cli lab crawler redis python tests fuzz bench examples -name '*.[ch]' | sort)
-mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -E '^(lib|common|cli|lab|crawler|redis|python)/.*\.c$')
+mapfile -t files < <(find include lib common fleet cli lab crawler redis python tests fuzz bench examples -name '*.[ch]' | sort)
+mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -E '^(lib|common|fleet|cli|lab|crawler|redis|python)/.*\.c$')
 mapfile -t modules < <(find python bench/python examples -name '*.py' 2>/dev/null | sort)
 mapfile -t scripts < <(grep -rlE '^#!.*/(ba)?sh' .ci tools tests bench)
 
@@ -50,7 +50,7 @@ check_with_cppcheck() {
         --library=python --suppress=missingIncludeSystem --suppress=returnDanglingLifetime --suppress=ctuuninitvar \
         -I . -I include -I lib -D_GNU_SOURCE -DVIDI_HAVE_XXHASH=1 -DVIDI_HAVE_CRYPTO=1 -DVIDI_HAVE_ICU=1 \
         -DVIDI_HAVE_PSL=1 -DVIDI_HAVE_ZLIB=1 '-DLIST_HEAD(name,type)=struct type *' \
-        '-DTAILQ_HEAD(name,type)=struct type *' lib common cli lab crawler redis python
+        '-DTAILQ_HEAD(name,type)=struct type *' lib common fleet cli lab crawler redis python
 }
 
 # Debian's programs: those in PATH may belong to another Python. Lines are as long as in C. Tests are left out: pyflakes

@@ -8,12 +8,18 @@
  * A site has one owner at any time. The table has a version, which grows with each member that comes or goes. A member
  *
  *   - stops fetching what it loses under a new version, and then reports that it has adopted this version;
- *   - begins to fetch what it gains only when every member has adopted it (it is *settled*);
+ *   - begins to fetch what it gains only when every member has adopted that version or a later one (it is *settled*);
  *   - stops fetching altogether before its own lease is over, counted from when it began to send the heartbeat. The
  *     others remove a member later than that: when its lease is over by the server's clock and a grace has passed.
  *
- * So a member may fetch a site if it owns it under each version that it has adopted since one was settled. This file
- * knows neither crawl nor network: callers send the heartbeat (heartbeat.h) and give its answer to members_update.
+ * So a member may fetch a site if it owns it under each version that it has seen since the newest settled one. A name
+ * that has left the table never comes back: the same process joins again under another one.
+ *
+ * Whoever starts to fetch asks members_may_fetch first, in the thread that calls members_adopt or with the site listed
+ * as being fetched already: otherwise a version could be adopted between the question and the start.
+ *
+ * This file knows neither crawl nor network: callers send the heartbeat (heartbeat.h) and give its answer to
+ * members_update.
  */
 #ifndef VIDI_FLEET_MEMBERS_MEMBERS_H
 #define VIDI_FLEET_MEMBERS_MEMBERS_H
@@ -49,7 +55,8 @@ void members_free(members *members);
 
 /*
  * The server's answer to a heartbeat that was sent at `sent_ms` (monotonic milliseconds). Copies the table. If this
- * member is not in it, its lease was lost: members_is_out is true from then on, and nothing is owned any more.
+ * member is not in it, its lease was lost: members_is_out is true from then on, and nothing is owned any more. On
+ * VIDI_EMEMORY and VIDI_EARGUMENT (not a table) everything stays as it was, and the lease runs out.
  */
 int members_update(members *members, const member_table *table, int64_t sent_ms);
 bool members_is_out(const members *members);
@@ -61,6 +68,12 @@ int64_t members_may_fetch_until(const members *members);
 void members_adopt(members *members, uint64_t version);
 uint64_t members_adopted(const members *members);
 uint64_t members_version(const members *members);
+
+/*
+ * The newest version that this member has seen and everybody has adopted; 0: none yet. Nobody sends anything any more
+ * to a member that was gone by then.
+ */
+uint64_t members_settled(const members *members);
 
 /* The key of a site, for the functions below. */
 uint64_t members_site(vidi_str site);

@@ -15,7 +15,9 @@ BEGIN {
     may["lib/inside"] = "base cpu hash url filters frame set store durable inside"
     may["cli"] = "commands pipeline ui"
     inside_users = "lab bench fuzz"
-    front_ends = "cli lab crawler redis python bench fuzz" # they may use common/
+    front_ends = "fleet cli lab crawler redis python bench fuzz" # they may use common/
+    cluster_users = "include fleet cli crawler python bench examples fuzz" # of the public header vidi/cluster.h
+    fleet_users = "cli crawler python bench fuzz"
     crawler_commands = "links robots sitemap" # the files cli/commands/NAME.c that use a reader
     may["cli/pipeline/input"] = "input"
     may["cli/pipeline/options"] = "input options"
@@ -31,6 +33,9 @@ BEGIN {
     may["crawler/harvest"] = "base css html sitemap http scope fetch frontier archive"
     may["crawler/report"] = "base frontier database archive schedule"
     may["crawler/export"] = "base encoding css html http database archive harvest report"
+    may["fleet/redis"] = ""
+    may["fleet/set"] = may["fleet/members"] = "redis"
+    may["fleet/links"] = "redis members"
     may["redis/server"] = ""
     may["redis/claims"] = ""
     may["redis/value"] = "server claims"
@@ -93,6 +98,16 @@ function allowed_redis(file, header,    own, folder) {
     return own == "redis" || own == folder || has(may[own], substr(folder, 7))
 }
 
+# A room of the fleet includes its own headers and those of the rooms below it. The client is for the fleet alone, and so is
+# the inside of the set: others use vidi/cluster.h, members.h and fleet.h. Benchmarks and fuzzers may look inside.
+function allowed_fleet(file, part, header,    own, folder) {
+    own = parent(file)
+    folder = parent(header)
+    if (part == "fleet")
+        return own == folder || has(may[own], substr(folder, 7))
+    return has("bench fuzz", part) || (has(fleet_users, part) && (header == "fleet/members/members.h" || header == "fleet/links/fleet.h"))
+}
+
 # Code above the library may include its own folder, the public header, and at most one other header of the library.
 function allowed_above(file, part, header, folder) {
     if (folder == "common" && has(front_ends, part))
@@ -107,6 +122,8 @@ function allowed_above(file, part, header, folder) {
         return allowed_crawler(file, part, header)
     if (part == "cli" && folder == "pipeline")
         return allowed_pipeline(file, header)
+    if (folder == "fleet")
+        return allowed_fleet(file, part, header)
     if (folder == "redis" && part == "redis")
         return allowed_redis(file, header)
     return folder == part || has(may[part], folder)
@@ -118,7 +135,7 @@ function allowed(file, part, header,    folder, kind, within) {
     if (header ~ /^vidi\/(vidi|url|transfer)\.h$/)
         return part == "include" ? file != "include/vidi/vidi.h" && header == "vidi/vidi.h" : part != "common"
     if (header == "vidi/cluster.h") # sets on servers, for those that offer them to users
-        return has("cli crawler fleet python", part)
+        return has(cluster_users, part)
     if (file == "lib/inside/inside.h")
         return 0
     within = file

@@ -4,7 +4,7 @@
 # includes no header of lib/. common/ is below the front ends and beside lib/: it includes libc alone. lab/program also
 # includes the program's ui; bench may include lab/peers/peer_filters.h.
 # Only the crawler's commands include headers of the crawler, whose folders have directions of their own, and so have
-# the rooms of cli/pipeline and of redis (server, claims <- value <- commands). No kind includes another kind's header.
+# the rooms of cli/pipeline, of redis (server, claims <- value <- commands) and of fleet (redis <- set, members <- links). No kind includes another kind's header.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -19,7 +19,7 @@ kinds() {
 
 # violations ROOT: prints a line for every forbidden include below ROOT.
 violations() {
-    (cd "$1" && find include lib common cli lab redis python crawler bench examples fuzz \( -name '*.[ch]' -o -name '*.cpp' \) -exec \
+    (cd "$1" && find include lib common fleet cli lab redis python crawler bench examples fuzz \( -name '*.[ch]' -o -name '*.cpp' \) -exec \
         grep -HE '^[[:space:]]*#[[:space:]]*include' {} + 2>/dev/null) |
         awk -v kinds="$(kinds "$1")" -f "$VIDI_SOURCE/tests/meta/includes.awk"
 }
@@ -175,6 +175,26 @@ crawler/crawl/x.c "crawler/crawl/storage/storage.h"
 crawler/crawl/fetcher/x.c "crawler/fetch/dns_cache.h"
 cli/commands/crawl/crawl.c "crawler/crawl/storage/storage.h"
 cli/commands/links.c "crawler/base/bytes.h"
+fleet/redis/x.c "base/base.h"
+fleet/redis/x.c "fleet/set/shards.h"
+fleet/redis/x.c "crawler/base/bytes.h"
+fleet/redis/x.c "redis/value/value.h"
+fleet/set/x.c "fleet/members/members.h"
+fleet/set/x.c "cli/ui/output.h"
+fleet/members/x.c "fleet/set/shards.h"
+fleet/members/x.c "fleet/links/fleet.h"
+fleet/links/x.c "fleet/set/shards.h"
+crawler/crawl/x.c "fleet/redis/redis.h"
+crawler/crawl/x.c "fleet/set/shards.h"
+crawler/crawl/x.c "fleet/members/heartbeat.h"
+cli/x.c "fleet/redis/redis.h"
+redis/x.c "fleet/redis/redis.h"
+lab/x.c "fleet/members/members.h"
+common/x.c "fleet/members/members.h"
+lib/set/x.c "fleet/set/shards.h"
+lib/set/x.c "vidi/cluster.h"
+redis/x.c "vidi/cluster.h"
+common/x.c "vidi/cluster.h"
 LIST
 while read -r file include; do
     check "$file may include $include" not_planted "$file" "$include"
@@ -243,5 +263,22 @@ crawler/html/x.c "crawler/encoding/encoding.h"
 crawler/html/x.c "vidi/vidi.h"
 cli/commands/links.c "crawler/html/html.h"
 fuzz/x.c "crawler/html/tokenizer.h"
+fleet/redis/x.c "fleet/redis/redis.h"
+fleet/redis/x.c "common/bytes.h"
+fleet/set/x.c "fleet/redis/redis.h"
+fleet/set/x.c "vidi/cluster.h"
+fleet/members/x.c "fleet/redis/redis.h"
+fleet/members/x.c "vidi/url.h"
+fleet/links/x.c "fleet/members/heartbeat.h"
+fleet/links/x.c "fleet/redis/redis.h"
+fleet/links/x.c "vidi/cluster.h"
+crawler/crawl/x.c "fleet/links/fleet.h"
+crawler/crawl/fetcher/x.c "fleet/members/members.h"
+crawler/crawl/x.c "vidi/cluster.h"
+cli/x.c "vidi/cluster.h"
+cli/x.c "fleet/links/fleet.h"
+python/extension/x.c <vidi/cluster.h>
+examples/x.c <vidi/cluster.h>
+bench/x.c "fleet/members/members.h"
 LIST
 finish

@@ -7,7 +7,7 @@
 # unlisted ROOT: prints the C files that no list names.
 unlisted() {
     local part
-    for part in lib common cli lab crawler redis python; do
+    for part in lib common fleet cli lab crawler redis python; do
         tr -s ' ()' '\n' <"$1/$part/CMakeLists.txt" | sort -u >"$tmp/listed"
         find "$1/$part" -name '*.c' -printf '%P\n' | sort | comm -23 - "$tmp/listed" | sed "s|^|$part/|"
     done
@@ -22,7 +22,7 @@ none_in() {
 # The check must find a planted file; otherwise finding nothing would prove nothing.
 finds_a_planted_file() {
     local part
-    for part in lib common cli lab crawler redis python; do
+    for part in lib common fleet cli lab crawler redis python; do
         mkdir -p "$tmp/tree/$part"
         echo 'add_library(part STATIC known.c)' >"$tmp/tree/$part/CMakeLists.txt"
         touch "$tmp/tree/$part/known.c"

@@ -49,7 +49,7 @@ is_the_library_alone() {
 
 without_options() {
     local name off=()
-    for name in XXHASH CRYPTO ICU PSL ZLIB ZSTD LZMA BZIP2 CRAWL REDIS; do
+    for name in XXHASH CRYPTO ICU PSL ZLIB ZSTD LZMA BZIP2 CRAWL REDIS FLEET; do
         off+=("-DVIDI_WITH_$name=OFF")
     done
     configure subdirectory -DVIDI_PROGRAMS=ON -DVIDI_WERROR=ON "${off[@]}" "-DVIDI_PYTHON=$tmp/python" >"$tmp/configured"
