@@ -20,13 +20,24 @@ void use(vidi_options *options, vidi_access *access, vidi_plan_request *want)
     *want = w;
 }
 CODE
+cat >"$tmp/cluster.c" <<'CODE'
+#include <vidi/cluster.h>
+
+void use(vidi_cluster_access *access);
+void use(vidi_cluster_access *access)
+{
+    vidi_cluster_access a = VIDI_CLUSTER_ACCESS_INIT;
+    *access = a;
+}
+CODE
 cp "$tmp/vidi.c" "$tmp/vidi.cc"
+cp "$tmp/cluster.c" "$tmp/cluster.cc"
 
 # compiles SUFFIX COMPILER ARGUMENT...
 compiles() {
     local suffix=$1 name
     shift
-    for name in vidi url transfer; do
+    for name in vidi url transfer cluster; do
         "$@" -Wall -Wextra -Wpedantic -Werror -I "$VIDI_SOURCE/include" -fsyntax-only "$tmp/$name.$suffix" || return 1
     done
 }

@@ -1,11 +1,18 @@
 #!/bin/bash
-# The shared library exports exactly the functions that the public headers declare with VIDI_API, and the module for
+# Each shared library exports exactly the functions that its public headers declare with VIDI_API (libvidi-cluster those of
+# cluster.h, libvidi those of all others), and the module for
 # Redis only its entry: two modules in one server may contain two versions of the library. The module's file must load on
 # other distributions: it may need no library whose name or symbols change with its version, as ICU's do.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
-sed -n 's/^VIDI_API [^(]*[ *]\(vidi_[a-z0-9_]*\)(.*/\1/p' "$VIDI_SOURCE"/include/vidi/*.h | sort >"$tmp/declared"
+# declared_in HEADER...
+declared_in() {
+    sed -n 's/^VIDI_API [^(]*[ *]\(vidi_[a-z0-9_]*\)(.*/\1/p' "$@" | sort
+}
+
+declared_in "$VIDI_SOURCE"/include/vidi/{vidi,url,transfer}.h >"$tmp/declared"
+declared_in "$VIDI_SOURCE/include/vidi/cluster.h" >"$tmp/declared_cluster"
 nm -D --defined-only "$VIDI_BUILD/libvidi.so" | awk '{ print $3 }' | sort >"$tmp/exported"
 
 # in_tour: succeeds if the tour of the interface (tests/support/tour.c) calls every function. vidi_message is what it watches.
@@ -20,6 +27,15 @@ in_tour() {
 check "the tour calls every function" in_tour
 check "the headers declare functions" test -s "$tmp/declared"
 check "declared and exported functions are the same" diff "$tmp/declared" "$tmp/exported"
+check "every public header belongs to a library" \
+    diff <(cat "$tmp/declared" "$tmp/declared_cluster" | sort) <(declared_in "$VIDI_SOURCE"/include/vidi/*.h)
+if [ -f "$VIDI_BUILD/libvidi-cluster.so" ]; then
+    nm -D --defined-only "$VIDI_BUILD/libvidi-cluster.so" | awk '{ print $3 }' | sort >"$tmp/exported_cluster"
+    check "vidi-cluster exports functions" test -s "$tmp/exported_cluster"
+    check "what vidi-cluster exports is declared" diff /dev/null <(comm -13 "$tmp/declared_cluster" "$tmp/exported_cluster")
+else
+    skip "what vidi-cluster exports is declared" "it was not built"
+fi
 if [ -f "$VIDI_BUILD/redisvidi.so" ]; then
     nm -D --defined-only "$VIDI_BUILD/redisvidi.so" | awk '{ print $3 }' >"$tmp/entry"
     check "the module exports its entry alone" diff <(echo RedisModule_OnLoad) "$tmp/entry"
