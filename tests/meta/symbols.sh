@@ -31,7 +31,6 @@ check "every public header belongs to a library" \
     diff <(cat "$tmp/declared" "$tmp/declared_cluster" | sort) <(declared_in "$VIDI_SOURCE"/include/vidi/*.h)
 if [ -f "$VIDI_BUILD/libvidi-cluster.so" ]; then
     nm -D --defined-only "$VIDI_BUILD/libvidi-cluster.so" | awk '{ print $3 }' | sort >"$tmp/exported_cluster"
-    check "vidi-cluster exports functions" test -s "$tmp/exported_cluster"
     check "what vidi-cluster exports is declared" diff /dev/null <(comm -13 "$tmp/declared_cluster" "$tmp/exported_cluster")
 else
     skip "what vidi-cluster exports is declared" "it was not built"
