@@ -146,6 +146,8 @@ static size_t read_one(connection *connection)
         len += (size_t)number + 2;
         while (connection->in_len - connection->in_at < len)
             receive(connection);
+        if (connection->take)
+            connection->take(connection, connection->in + connection->in_at + len - number - 2, (size_t)number);
     }
     connection->in_at += len;
     return 0;

@@ -14,6 +14,8 @@ typedef struct connection {
     size_t out_len, out_room;
     char *in; /* what was received; replies up to in_at are dealt with */
     size_t in_at, in_len, in_room;
+    void (*take)(struct connection *connection, const char *word,
+                 size_t len); /* gets each string of replies, or NULL */
 } connection;
 
 _Noreturn void give_up(const char *what, const char *why);

@@ -5,7 +5,7 @@
  * Every command gets synthetic URLs of some 66 bytes. Each subject in turn empties the server, makes its key, and sends
  * its commands over CLIENTS connections, a pipeline of them at a time on each. Time is the processor time of the
  * server's main thread, which other work on the machine disturbs least; the same time of a module's command that does
- * nothing with the same words and reply is subtracted. Bytes are what the server's used_memory has grown by while the
+ * nothing with the same words and reply is subtracted, except for claims. Bytes are what the server's used_memory has grown by while the
  * connections, and so their buffers, are not there. Prints a table; rows for bench.json go to the file ROWS.
  */
 #include "connection.h"
@@ -24,6 +24,9 @@ static const struct pipeline {
     uint64_t most;
 } pipelines[PIPELINES] = {{1, 100000}, {16, 1000000}, {64, UINT64_MAX}};
 
+/* What becomes of claims: pages are committed right after they were claimed. */
+typedef enum commits { NO_CLAIMS, COMMIT_NONE, COMMIT_TOKENS, COMMIT_URLS } commits;
+
 typedef struct subject {
     const char *name;
     const char *make; /* makes the key; the number of URLs follows. NULL: it needs none */
@@ -34,6 +37,7 @@ typedef struct subject {
     bool asks;           /* half of the URLs it asks for are there */
     bool is_base;        /* this is what "beyond" subtracts from all that have as many items */
     bool stores;
+    commits claims; /* the command claims: an empty payload follows each URL */
 } subject;
 
 static const subject subjects[] = {
@@ -63,6 +67,24 @@ static const subject subjects[] = {
      .command = "BF.MADD k",
      .items = BATCH,
      .stores = true},
+    {.name = "VIDI.CLAIM alone",
+     .make = "VIDI.RESERVE k CAPACITY",
+     .command = "VIDI.CLAIM k o 3600000 URLS",
+     .items = BATCH,
+     .stores = true,
+     .claims = COMMIT_NONE},
+    {.name = "VIDI.CLAIM, COMMIT",
+     .make = "VIDI.RESERVE k CAPACITY",
+     .command = "VIDI.CLAIM k o 3600000 URLS",
+     .items = BATCH,
+     .stores = true,
+     .claims = COMMIT_TOKENS},
+    {.name = "VIDI.CLAIM, by URL",
+     .make = "VIDI.RESERVE k CAPACITY",
+     .command = "VIDI.CLAIM k o 3600000 URLS",
+     .items = BATCH,
+     .stores = true,
+     .claims = COMMIT_URLS},
 };
 enum { SUBJECTS = sizeof(subjects) / sizeof(subjects[0]) };
 
@@ -114,13 +136,50 @@ static double memory_used(bench *bench)
 /* Puts a command with the next URLs of the chunk into a client's buffer. */
 static void put_items(connection *client, const subject *subject, const vidi_str *urls)
 {
-    put_line(client, subject->command, subject->items + (subject->tail ? 2 : 0));
-    for (size_t i = 0; i < subject->items; i++)
+    put_line(client, subject->command, subject->items * (subject->claims ? 2 : 1) + (subject->tail ? 2 : 0));
+    for (size_t i = 0; i < subject->items; i++) {
         put_word(client, urls[i].ptr, urls[i].len);
+        if (subject->claims)
+            put_word(client, "", 0);
+    }
     if (subject->tail) {
         put_word(client, "1", 1);
         put_word(client, subject->tail, strlen(subject->tail));
     }
+}
+
+/* Puts a token into the command that is being written. A page that was taken for seen has none, and gets a void one. */
+static void take_token(connection *client, const char *word, size_t len)
+{
+    static const char none[] = "0000000000000000";
+    if (len == strlen("seen"))
+        put_word(client, none, sizeof(none) - 1);
+    else if (len == sizeof(none) - 1)
+        put_word(client, word, len);
+}
+
+/* Fills the chunk with the URLs of a client's next pipeline. */
+static const vidi_str *fill_chunk(bench *bench, uint64_t from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        bench->chunk.numbers[i] = from + i;
+    url_chunk_fill(&bench->chunk, SEED, n);
+    return bench->chunk.urls;
+}
+
+/* Reads the replies to the claims that a client has sent, and commits these pages. */
+static void send_commits(connection *client, const subject *subject, size_t commands, const vidi_str *urls)
+{
+    bool by_url = subject->claims == COMMIT_URLS;
+    client->take = by_url ? NULL : take_token;
+    for (size_t i = 0; i < commands; i++, urls += subject->items) {
+        put_line(client, by_url ? "VIDI.COMMIT k o URLS" : "VIDI.COMMIT k o", subject->items);
+        for (size_t k = 0; by_url && k < subject->items; k++)
+            put_word(client, urls[k].ptr, urls[k].len);
+        read_replies(client, 1);
+    }
+    client->take = NULL;
+    send_commands(client);
 }
 
 /* Sends `n` URLs from number `from` on. The last command may have items that go beyond. */
@@ -129,14 +188,15 @@ static void send_urls(bench *bench, const subject *subject, size_t pipeline, uin
     size_t each = subject->items ? subject->items : 1;
     for (uint64_t end = from + n; from < end;) {
         size_t sent[CLIENTS] = {0};
+        uint64_t first = from;
         for (size_t c = 0; c < CLIENTS && from < end; c++) {
-            for (size_t i = 0; i < pipeline * each; i++)
-                bench->chunk.numbers[i] = from + i;
-            url_chunk_fill(&bench->chunk, SEED, pipeline * each);
+            const vidi_str *urls = fill_chunk(bench, from, pipeline * each);
             for (; sent[c] < pipeline && from < end; sent[c]++, from += each)
-                put_items(&bench->clients[c], subject, bench->chunk.urls + sent[c] * each);
+                put_items(&bench->clients[c], subject, urls + sent[c] * each);
             send_commands(&bench->clients[c]);
         }
+        for (size_t c = 0; c < CLIENTS && subject->claims > COMMIT_NONE; c++, first += pipeline * each)
+            send_commits(&bench->clients[c], subject, sent[c], fill_chunk(bench, first, pipeline * each));
         for (size_t c = 0; c < CLIENTS; c++)
             read_replies(&bench->clients[c], sent[c]);
     }
@@ -193,7 +253,7 @@ static int compare(const void *a, const void *b)
 static const result *base_of(const bench *bench, size_t p, size_t s)
 {
     for (size_t i = 0; i < SUBJECTS; i++)
-        if (subjects[i].is_base && subjects[i].items == subjects[s].items)
+        if (subjects[i].is_base && subjects[i].items == subjects[s].items && !subjects[s].claims)
             return &bench->results[p][i];
     return NULL;
 }
