@@ -1,10 +1,13 @@
 /*
- * A claim is one allocation: the struct, then the bytes of its key, URL and payload. Four trees order the claims:
+ * A claim is one allocation: the struct, then the bytes of its key, URL and payload. Three trees order the claims:
  *
  *   by_key       finds the claim of a URL, and lists claims in an order that renewals do not change
- *   by_token     finds the claim of a token; claims that were given up are not in it
- *   by_deadline  by (epoch, deadline, key): hands out what expired first, and counts what has expired
- *   of_owner     one tree per owner, by key; claims that were given up are in none
+ *   by_deadline  by (epoch, deadline, token, key): hands out what expired first, and counts what has expired
+ *   of_owner     one tree per owner, by token: finds the claim of a token, and lists the claims of the owner in an order
+ *                that renewals do not change; claims that were given up are in none
+ *
+ * Tokens that ascend, as the module draws them, go to the end of the owner's tree, where the last ones were. A tree of
+ * random tokens would cost several cache misses for each insertion and removal.
  *
  * The epoch comes first in by_deadline, so that a rotation need not touch a single claim: everything of an earlier
  * epoch is before everything of the current one, and counts as expired. Claims that were loaded with a void token
@@ -19,9 +22,7 @@
  */
 #include "claims.h"
 
-#include <inttypes.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tree.h"
@@ -35,7 +36,7 @@ typedef struct owner {
 
 /* What a comparison reads lies next to the node that led there: a descent costs little but cache misses. */
 struct claim {
-    tree_node by_token;
+    tree_node of_owner;
     uint64_t token;
     tree_node by_deadline;
     uint64_t epoch;
@@ -43,7 +44,6 @@ struct claim {
     int64_t lease;
     owner *owner;  /* NULL: given up */
     uint64_t loss; /* in units of 1 / LOSS_UNIT, so that sums are exact */
-    tree_node of_owner;
     tree_node by_key;
     uint32_t payload_len;
     uint32_t url_len; /* ALIKE: the key is the URL, and is kept once */
@@ -57,7 +57,7 @@ struct claim {
 
 struct claims {
     vidi_allocator allocator;
-    tree by_key, by_token, by_deadline, owners;
+    tree by_key, by_deadline, owners;
     uint64_t epoch; /* from 1 */
     unsigned __int128 loss;
     claim *last; /* the end of the chain, while claims are appended */
@@ -68,6 +68,7 @@ struct claims {
 typedef struct deadline_key {
     uint64_t epoch;
     int64_t deadline;
+    uint64_t token;
     vidi_str key;
 } deadline_key;
 
@@ -92,12 +93,7 @@ static int order_by_key(const void *key, const tree_node *node)
 
 static int order_of_owner(const void *key, const tree_node *node)
 {
-    return compare_bytes(*(const vidi_str *)key, key_of(claim_of(node, of_owner)));
-}
-
-static int order_by_token(const void *key, const tree_node *node)
-{
-    uint64_t token = *(const uint64_t *)key, other = claim_of(node, by_token)->token;
+    uint64_t token = *(const uint64_t *)key, other = claim_of(node, of_owner)->token;
     return (token > other) - (token < other);
 }
 
@@ -109,6 +105,8 @@ static int order_by_deadline(const void *key, const tree_node *node)
         return a->epoch > b->epoch ? 1 : -1;
     if (a->deadline != b->deadline)
         return a->deadline > b->deadline ? 1 : -1;
+    if (a->token != b->token)
+        return a->token > b->token ? 1 : -1;
     return compare_bytes(a->key, key_of(b));
 }
 
@@ -120,7 +118,7 @@ static int order_owners(const void *key, const tree_node *node)
 
 static deadline_key deadline_key_of(const claim *claim)
 {
-    return (deadline_key){claim->epoch, claim->deadline, key_of(claim)};
+    return (deadline_key){claim->epoch, claim->deadline, claim->token, key_of(claim)};
 }
 
 /* ---- memory ---- */
@@ -150,10 +148,15 @@ static void owner_free(const claims *claims, owner *owner)
     release(claims, owner, sizeof *owner + owner->name_len);
 }
 
+static owner *owner_find(const claims *claims, vidi_str name)
+{
+    return tree_entry(tree_find(&claims->owners, &name), struct owner, node);
+}
+
 /* Finds an owner or makes one; NULL if there is no memory. One without claims must be passed to owner_drop_idle. */
 static owner *owner_get(claims *claims, vidi_str name)
 {
-    owner *found = tree_entry(tree_find(&claims->owners, &name), struct owner, node);
+    owner *found = owner_find(claims, name);
     if (found)
         return found;
     owner *made = allocate(claims, sizeof *made + name.len);
@@ -180,7 +183,6 @@ claims *claims_create(const vidi_allocator *allocator)
     if (made) {
         *made = (claims){.allocator = *allocator, .epoch = 1};
         made->by_key.order = order_by_key;
-        made->by_token.order = order_by_token;
         made->by_deadline.order = order_by_deadline;
         made->owners.order = order_owners;
     }
@@ -217,8 +219,8 @@ uint64_t claims_expired(const claims *claims, int64_t now)
 {
     if (!claims)
         return 0;
-    /* No key is before the empty one, so this counts the deadlines up to `now`. */
-    return tree_rank(&claims->by_deadline, &(deadline_key){claims->epoch, now + 1, {NULL, 0}});
+    /* Nothing is before token 0 and the empty key, so this counts the deadlines up to `now`. */
+    return tree_rank(&claims->by_deadline, &(deadline_key){claims->epoch, now + 1, 0, {NULL, 0}});
 }
 
 double claims_loss(const claims *claims)
@@ -253,9 +255,10 @@ claim *claims_of_url(const claims *claims, vidi_str key)
     return claim_of(tree_find(&claims->by_key, &key), by_key);
 }
 
-claim *claims_of_token(const claims *claims, uint64_t token)
+claim *claims_of_token(const claims *claims, vidi_str owner, uint64_t token)
 {
-    claim *found = claim_of(tree_find(&claims->by_token, &token), by_token);
+    const struct owner *holder = owner_find(claims, owner);
+    claim *found = holder ? claim_of(tree_find(&holder->held, &token), of_owner) : NULL;
     return found && !is_void(claims, found) ? found : NULL;
 }
 
@@ -299,27 +302,28 @@ claim *claims_list(const claims *claims, const vidi_str *after)
     return claim_of(after ? tree_after(&claims->by_key, after) : tree_first(&claims->by_key), by_key);
 }
 
-claim *claims_list_of(const claims *claims, vidi_str owner, const vidi_str *after)
+claim *claims_list_of(const claims *claims, vidi_str owner, uint64_t after)
 {
-    const struct owner *found = tree_entry(tree_find(&claims->owners, &owner), struct owner, node);
-    if (!found)
-        return NULL;
-    return claim_of(after ? tree_after(&found->held, after) : tree_first(&found->held), of_owner);
+    const struct owner *found = owner_find(claims, owner);
+    claim *next = found ? claim_of(tree_after(&found->held, &after), of_owner) : NULL;
+    while (next && is_void(claims, next))
+        next = claim_of(tree_after(&found->held, &next->token), of_owner);
+    return next;
 }
 
 /* ---- changing ---- */
 
-/* Puts a claim with its deadline, token and owner into the trees for these. */
-static void enlist(claims *claims, claim *claim)
+/*
+ * Puts a claim with its deadline, token and owner into the trees for these. False, and nothing has changed, if another
+ * claim of the owner has the token.
+ */
+static bool enlist(claims *claims, claim *claim)
 {
+    if (claim->owner && tree_insert(&claim->owner->held, &claim->token, &claim->of_owner))
+        return false;
     deadline_key deadline = deadline_key_of(claim);
     tree_insert(&claims->by_deadline, &deadline, &claim->by_deadline);
-    if (claim->token)
-        tree_insert(&claims->by_token, &claim->token, &claim->by_token);
-    if (claim->owner) {
-        vidi_str key = key_of(claim);
-        tree_insert(&claim->owner->held, &key, &claim->of_owner);
-    }
+    return true;
 }
 
 /* Takes it out of these trees, before one of them changes. Its owner may be left without claims. */
@@ -327,12 +331,8 @@ static void strike(claims *claims, claim *claim)
 {
     deadline_key deadline = deadline_key_of(claim);
     tree_remove(&claims->by_deadline, &deadline);
-    if (claim->token)
-        tree_remove(&claims->by_token, &claim->token);
-    if (claim->owner) {
-        vidi_str key = key_of(claim);
-        tree_remove(&claim->owner->held, &key);
-    }
+    if (claim->owner)
+        tree_remove(&claim->owner->held, &claim->token);
 }
 
 /* Removes a claim from everything and frees it. Its owner may be left without claims. */
@@ -357,10 +357,11 @@ static bool terms_in_range(const claim_terms *terms)
            holding_in_range(terms->owner, terms->token, terms->deadline, terms->lease);
 }
 
-/* True if the token is in use, by any claim but this one. */
-static bool token_taken(const claims *claims, uint64_t token, const claim *by_other_than)
+/* True if the owner uses the token for any claim but this one. */
+static bool token_taken(const claims *claims, vidi_str owner, uint64_t token, const claim *by_other_than)
 {
-    const claim *found = token ? claim_of(tree_find(&claims->by_token, &token), by_token) : NULL;
+    const struct owner *holder = token ? owner_find(claims, owner) : NULL;
+    const claim *found = holder ? claim_of(tree_find(&holder->held, &token), of_owner) : NULL;
     return found && found != by_other_than;
 }
 
@@ -401,22 +402,41 @@ static claim *claim_make(claims *claims, const claim_terms *terms)
     return NULL;
 }
 
-int claims_put(claims *claims, const claim_terms *terms)
+int claims_add(claims *claims, const claim_terms *terms)
 {
     if (!terms_in_range(terms))
         return VIDI_ELIMIT;
+    claim *made = claim_make(claims, terms);
+    if (!made)
+        return VIDI_EMEMORY;
+    if (!enlist(claims, made)) {
+        owner_drop_idle(claims, made->owner);
+        release(claims, made, claim_bytes(made));
+        return VIDI_EEXIST;
+    }
+    vidi_str key = key_of(made);
+    tree_insert(&claims->by_key, &key, &made->by_key);
+    claims->loss += made->loss;
+    return VIDI_OK;
+}
+
+int claims_put(claims *claims, const claim_terms *terms)
+{
     claim *old = claims_of_url(claims, terms->key);
-    if (token_taken(claims, terms->token, old))
+    if (!old)
+        return claims_add(claims, terms);
+    if (!terms_in_range(terms))
+        return VIDI_ELIMIT;
+    if (token_taken(claims, terms->owner, terms->token, old))
         return VIDI_EEXIST;
     claim *made = claim_make(claims, terms);
     if (!made)
         return VIDI_EMEMORY;
-    owner *before = old ? old->owner : NULL;
-    if (old)
-        forget(claims, old);
+    owner *before = old->owner;
+    forget(claims, old);
     vidi_str key = key_of(made);
     tree_insert(&claims->by_key, &key, &made->by_key);
-    enlist(claims, made);
+    (void)enlist(claims, made); /* only the old one may have had its token */
     claims->loss += made->loss;
     owner_drop_idle(claims, before);
     return VIDI_OK;
@@ -426,7 +446,7 @@ int claims_pass(claims *claims, claim *claim, vidi_str owner, uint64_t token, in
 {
     if (!token || !holding_in_range(owner, token, deadline, lease))
         return VIDI_ELIMIT;
-    if (token_taken(claims, token, NULL))
+    if (token_taken(claims, owner, token, NULL))
         return VIDI_EEXIST;
     struct owner *before = claim->owner, *after = owner_get(claims, owner);
     if (!after)
@@ -437,7 +457,7 @@ int claims_pass(claims *claims, claim *claim, vidi_str owner, uint64_t token, in
     claim->epoch = claims->epoch;
     claim->deadline = deadline;
     claim->lease = lease;
-    enlist(claims, claim);
+    (void)enlist(claims, claim);
     owner_drop_idle(claims, before);
     return VIDI_OK;
 }
@@ -449,32 +469,16 @@ void claims_give_up(claims *claims, claim *claim, int64_t at)
     claim->owner = NULL;
     claim->token = 0;
     claim->deadline = at;
-    enlist(claims, claim);
+    (void)enlist(claims, claim); /* in the tree of deadlines alone */
     owner_drop_idle(claims, before);
-}
-
-/*
- * The first claim of an owner after this key (NULL: of all) whose token is not void. Those of earlier epochs stay with
- * their owner until somebody takes them over.
- */
-static claim *next_good(const claims *claims, vidi_str owner, const vidi_str *after)
-{
-    claim *found = claims_list_of(claims, owner, after);
-    while (found && is_void(claims, found)) {
-        vidi_str key = key_of(found);
-        found = claims_list_of(claims, owner, &key);
-    }
-    return found;
 }
 
 uint64_t claims_give_up_all(claims *claims, vidi_str owner, int64_t at)
 {
-    uint64_t count = 0;
-    vidi_str key;
-    for (claim *claim = next_good(claims, owner, NULL); claim; claim = next_good(claims, owner, &key)) {
-        key = key_of(claim);
+    uint64_t count = 0, token = 0;
+    for (claim *claim; (claim = claims_list_of(claims, owner, token)); count++) {
+        token = claim->token;
         claims_give_up(claims, claim, at);
-        count++;
     }
     return count;
 }
@@ -498,12 +502,10 @@ void claims_extend(claims *claims, claim *claim, int64_t lease, int64_t now)
 
 uint64_t claims_renew(claims *claims, vidi_str owner, int64_t lease, int64_t now)
 {
-    uint64_t renewed = 0;
-    vidi_str key;
-    for (claim *claim = next_good(claims, owner, NULL); claim; claim = next_good(claims, owner, &key)) {
-        key = key_of(claim);
+    uint64_t renewed = 0, token = 0;
+    for (claim *claim; (claim = claims_list_of(claims, owner, token)); renewed++) {
+        token = claim->token;
         claims_extend(claims, claim, lease ? lease : claim->lease, now);
-        renewed++;
     }
     return renewed;
 }
@@ -533,11 +535,25 @@ int claims_append(claims *claims, const claim_terms *terms)
     return VIDI_OK;
 }
 
-/* One of the four trees: where a claim's node for it is, and the number that claims are sorted by; 0: not in it. */
-typedef struct sorting {
-    size_t node;
-    uint64_t (*number)(const claim *claim);
-} sorting;
+/* Lists the claims of the chain, or those of them that have an owner, by their nodes at this place. Returns how many. */
+static size_t list_chain(const claims *claims, size_t place, bool owned, tree_item *items)
+{
+    size_t count = 0;
+    for (const tree_node *node = claims->by_key.root; node; node = node->child[1]) {
+        claim *claim = claim_of(node, by_key);
+        if (!owned || claim->owner)
+            items[count++] = (tree_item){0, (tree_node *)((char *)claim + place)};
+    }
+    return count;
+}
+
+static void sort_claims(tree_item *items, tree_item *room, size_t count, size_t place,
+                        uint64_t (*number)(const claim *))
+{
+    for (size_t i = 0; i < count; i++)
+        items[i].number = number((const claim *)((const char *)items[i].node - place));
+    tree_sort(items, room, count);
+}
 
 static uint64_t token_number(const claim *claim)
 {
@@ -552,43 +568,29 @@ static uint64_t owner_number(const claim *claim)
 /* Claims without token are of epoch 0, those with one of the current epoch. */
 static uint64_t deadline_number(const claim *claim)
 {
-    return (uint64_t)(claim->epoch != 0) << 63 | ((uint64_t)claim->deadline + 1);
+    return (uint64_t)(claim->epoch != 0) << 63 | (uint64_t)claim->deadline;
 }
 
-static uint64_t key_number(const claim *claim)
+/* Lists claims in the order of one of the trees: sorted by a number, then by token, then by key. Returns how many. */
+static size_t list_sorted(const claims *claims, size_t place, uint64_t (*number)(const claim *), tree_item *items,
+                          tree_item *room)
 {
-    (void)claim;
-    return 1;
-}
-
-static const sorting into_tokens = {offsetof(claim, by_token), token_number},
-                     into_owners = {offsetof(claim, of_owner), owner_number},
-                     into_deadlines = {offsetof(claim, by_deadline), deadline_number},
-                     into_keys = {offsetof(claim, by_key), key_number};
-
-/* Lists the claims of the chain that belong into a tree, sorted by their numbers, then by key. Returns how many. */
-static size_t sort_chain(const claims *claims, const sorting *by, tree_item *items, tree_item *room)
-{
-    size_t count = 0;
-    for (const tree_node *node = claims->by_key.root; node; node = node->child[1]) {
-        claim *claim = claim_of(node, by_key);
-        uint64_t number = by->number(claim);
-        if (number)
-            items[count++] = (tree_item){number, (tree_node *)((char *)claim + by->node)};
-    }
-    tree_sort(items, room, count);
+    size_t count = list_chain(claims, place, number == owner_number, items);
+    sort_claims(items, room, count, place, token_number);
+    sort_claims(items, room, count, place, number);
     return count;
 }
 
+/* Whether an owner has two claims with one token. */
 static bool has_twice(const tree_item *items, size_t count)
 {
     for (size_t i = 1; i < count; i++)
-        if (items[i].number == items[i - 1].number)
+        if (items[i].number == items[i - 1].number &&
+            claim_of(items[i].node, of_owner)->token == claim_of(items[i - 1].node, of_owner)->token)
             return true;
     return false;
 }
 
-/* Claims of one owner stand side by side, in the order of their keys. */
 static void build_owners(const tree_item *items, size_t count)
 {
     for (size_t begin = 0, end; begin < count; begin = end) {
@@ -605,13 +607,14 @@ int claims_finish(claims *claims)
     if (!items)
         return most ? VIDI_EMEMORY : VIDI_OK;
     tree_item *room = items + most;
-    size_t count = sort_chain(claims, &into_tokens, items, room);
+    size_t count = list_sorted(claims, offsetof(claim, of_owner), owner_number, items, room);
     int error = has_twice(items, count) ? VIDI_EEXIST : VIDI_OK;
     if (error == VIDI_OK) {
-        tree_build(&claims->by_token, items, count);
-        build_owners(items, sort_chain(claims, &into_owners, items, room));
-        tree_build(&claims->by_deadline, items, sort_chain(claims, &into_deadlines, items, room));
-        tree_build(&claims->by_key, items, sort_chain(claims, &into_keys, items, room)); /* the end of the chain */
+        build_owners(items, count);
+        count = list_sorted(claims, offsetof(claim, by_deadline), deadline_number, items, room);
+        tree_build(&claims->by_deadline, items, count);
+        count = list_chain(claims, offsetof(claim, by_key), false, items);
+        tree_build(&claims->by_key, items, count); /* the end of the chain */
         claims->last = NULL;
     }
     release(claims, items, 2 * most * sizeof *items);
@@ -642,7 +645,9 @@ int claims_copy(claims **copy, const claims *from, const vidi_allocator *allocat
 bool parse_token(vidi_str text, uint64_t *token)
 {
     uint64_t number = 0;
-    for (size_t i = 0; i < text.len; i++) {
+    if (text.len != TOKEN_DIGITS)
+        return false;
+    for (size_t i = 0; i < TOKEN_DIGITS; i++) {
         char c = text.ptr[i];
         bool digit = c >= '0' && c <= '9';
         if (!digit && !(c >= 'a' && c <= 'f'))
@@ -650,10 +655,12 @@ bool parse_token(vidi_str text, uint64_t *token)
         number = number << 4 | (unsigned)(digit ? c - '0' : c - 'a' + 10);
     }
     *token = number;
-    return text.len == TOKEN_DIGITS;
+    return true;
 }
 
 void token_print(uint64_t token, char text[TOKEN_DIGITS + 1])
 {
-    snprintf(text, TOKEN_DIGITS + 1, "%016" PRIx64, token);
+    for (size_t i = TOKEN_DIGITS; i-- > 0; token >>= 4)
+        text[i] = "0123456789abcdef"[token & 15];
+    text[TOKEN_DIGITS] = 0;
 }

@@ -59,7 +59,7 @@ bool claim_is_expired(const claims *claims, const claim *claim, int64_t now);
 claim_terms claim_read(const claims *claims, const claim *claim);
 
 claim *claims_of_url(const claims *claims, vidi_str key);
-claim *claims_of_token(const claims *claims, uint64_t token); /* NULL if the token is void */
+claim *claims_of_token(const claims *claims, vidi_str owner, uint64_t token); /* NULL if the token is void */
 
 /* The claim that expired first, or NULL if none has. */
 claim *claims_first_expired(const claims *claims, int64_t now);
@@ -73,28 +73,31 @@ int claims_visit(const claims *claims, int (*visit)(void *context, const claim_t
 /* In the order of their keys: the first claim whose key is after this one, which need not be there; NULL: the first. */
 claim *claims_list(const claims *claims, const vidi_str *after);
 
-/* The same among the claims of one owner, also those of earlier epochs. */
-claim *claims_list_of(const claims *claims, vidi_str owner, const vidi_str *after);
+/* In the order of their tokens: an owner's first claim whose token is after this one and not void; 0: the first. */
+claim *claims_list_of(const claims *claims, vidi_str owner, uint64_t after);
 
 /* ---- changing ---- */
 
 /*
  * Makes a claim, or replaces the one with the same key. VIDI_ELIMIT if the terms are out of range, VIDI_EEXIST if
- * another claim has the token, VIDI_EMEMORY. After an error nothing has changed.
+ * another claim of the owner has the token, VIDI_EMEMORY. After an error nothing has changed.
  */
 int claims_put(claims *claims, const claim_terms *terms);
+
+/* The same for a key that no claim has, which the caller must have made sure of. It saves a search. */
+int claims_add(claims *claims, const claim_terms *terms);
 
 /*
  * Fills claims that hold none yet, in linear time: claims_append for one claim after the other, then claims_finish.
  * Nothing else may be done with the claims in between, except that claims_free is allowed at any time.
  *
  * claims_append: VIDI_EEXIST, and nothing has changed, if the claim's key is not after that of the claim before it;
- * VIDI_ELIMIT, VIDI_EMEMORY. claims_finish: VIDI_EEXIST if two claims have one token; VIDI_EMEMORY.
+ * VIDI_ELIMIT, VIDI_EMEMORY. claims_finish: VIDI_EEXIST if two claims of an owner have one token; VIDI_EMEMORY.
  */
 int claims_append(claims *claims, const claim_terms *terms);
 int claims_finish(claims *claims);
 
-/* Gives a claim to an owner with a token that must not be in use. Errors are those of claims_put. */
+/* Gives a claim to an owner with a token that the owner must not use yet. Errors are those of claims_put. */
 int claims_pass(claims *claims, claim *claim, vidi_str owner, uint64_t token, int64_t deadline, int64_t lease);
 
 /* Voids the token, and lets the claim expire at this time. */

@@ -70,18 +70,22 @@ static void retrace(tree_node ***path, size_t depth, tree_node **below, bool ins
     }
 }
 
-void tree_insert(tree *tree, const void *key, tree_node *node)
+tree_node *tree_insert(tree *tree, const void *key, tree_node *node)
 {
     tree_node **path[DEPTH_MOST];
     size_t depth = 0;
     tree_node **link = &tree->root;
     while (*link) {
+        int side = tree->order(key, *link);
+        if (side == 0)
+            return *link;
         path[depth++] = link;
-        link = &(*link)->child[tree->order(key, *link) > 0];
+        link = &(*link)->child[side > 0];
     }
     *node = (tree_node){{NULL, NULL}, 1};
     *link = node;
     retrace(path, depth, link, true);
+    return NULL;
 }
 
 void tree_remove(tree *tree, const void *key)

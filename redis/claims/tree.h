@@ -41,8 +41,8 @@ static inline uint64_t tree_size(const tree *tree)
     return tree->root ? tree->root->size : 0;
 }
 
-/* Inserts a node with this key, which no node of the tree may have. */
-void tree_insert(tree *tree, const void *key, tree_node *node);
+/* Inserts a node with this key: NULL; or returns the node that has the key already, and changes nothing. */
+tree_node *tree_insert(tree *tree, const void *key, tree_node *node);
 
 /* Removes the node with this key, which must be there. */
 void tree_remove(tree *tree, const void *key);

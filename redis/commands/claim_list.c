@@ -1,8 +1,8 @@
 /*
  * VIDI.CLAIMS: how many claims there are, and which.
  *
- * Claims are listed in the order of their keys, and a cursor is the last key that was listed: a claim that is there all
- * the time is listed once, whatever happens to others meanwhile.
+ * Claims are listed in the order of their keys, those of one owner in the order of their tokens. A cursor is the last key
+ * or token that was listed: a claim that is there all the time is listed once, whatever happens to others meanwhile.
  */
 #include <string.h>
 
@@ -11,15 +11,20 @@
 #include "redis/claims/claims.h"
 #include "redis/value/reply.h"
 
+#define BAD_CURSOR "a cursor is 0, or what the last reply to the same question gave"
+
 enum { LIST_DEFAULT = 10, LIST_MOST = 1000 };
 
-#define CURSOR_MARK '>' /* before the key of a cursor, so that none looks like the "0" at the beginning and the end */
+/* The first byte of a cursor says what follows, and none looks like the "0" at the beginning and the end. */
+#define KEY_MARK '>'
+#define TOKEN_MARK '#'
 
 typedef struct listing {
     vidi_str owner; /* empty: everybody's */
     uint64_t count;
-    vidi_str after;
-    bool begun;     /* `after` was given */
+    vidi_str after_key;
+    uint64_t after_token;
+    char begun;     /* the mark of the cursor that was given; 0: none, or "0" */
     uint32_t given; /* for option_of */
 } listing;
 
@@ -27,9 +32,12 @@ static bool parse_cursor(vidi_str text, listing *listing)
 {
     if (text.len == 1 && text.ptr[0] == '0')
         return true;
-    listing->begun = text.len > 0 && text.ptr[0] == CURSOR_MARK;
-    listing->after = (vidi_str){text.ptr + 1, text.len - 1};
-    return listing->begun;
+    if (text.len == 0)
+        return false;
+    listing->begun = text.ptr[0];
+    listing->after_key = (vidi_str){text.ptr + 1, text.len - 1};
+    return listing->begun == KEY_MARK ||
+           (listing->begun == TOKEN_MARK && parse_token(listing->after_key, &listing->after_token));
 }
 
 /* NULL, or what is wrong. */
@@ -44,7 +52,7 @@ static const char *parse_option(server_string **argv, listing *listing)
     case 1:
         return parse_count(text, &listing->count) && listing->count <= LIST_MOST ? NULL : "COUNT is at most 1000";
     case 2:
-        return parse_cursor(text, listing) ? NULL : "a cursor is 0, or what the last reply gave";
+        return parse_cursor(text, listing) ? NULL : BAD_CURSOR;
     case OPTION_TWICE:
         return GIVEN_TWICE;
     default:
@@ -52,17 +60,18 @@ static const char *parse_option(server_string **argv, listing *listing)
     }
 }
 
-/* The next claim of the list. Those of earlier epochs have no owner any more. */
-static const claim *next_claim(const claims *claims, const listing *listing, const vidi_str *after)
+static const claim *first_claim(const claims *claims, const listing *listing)
 {
-    if (!listing->owner.len)
-        return claims_list(claims, after);
-    const claim *found = claims_list_of(claims, listing->owner, after);
-    while (found && !claim_read(claims, found).token) {
-        vidi_str key = claim_read(claims, found).key;
-        found = claims_list_of(claims, listing->owner, &key);
-    }
-    return found;
+    if (!claims)
+        return NULL;
+    if (listing->owner.len)
+        return claims_list_of(claims, listing->owner, listing->after_token);
+    return claims_list(claims, listing->begun ? &listing->after_key : NULL);
+}
+
+static const claim *next_claim(const claims *claims, const listing *listing, const claim_terms *after)
+{
+    return listing->owner.len ? claims_list_of(claims, listing->owner, after->token) : claims_list(claims, &after->key);
 }
 
 /* URL, payload, owner, token, and the milliseconds that are left: 0 if it has expired. */
@@ -78,32 +87,36 @@ static void reply_claim(server_context *ctx, const claims *claims, const claim *
     server.ReplyWithLongLong(ctx, claim_is_expired(claims, claim, now) ? 0 : terms.deadline - now);
 }
 
-static void reply_cursor(server_context *ctx, vidi_str key)
+static void reply_cursor(server_context *ctx, char mark, vidi_str place)
 {
-    char *text = server.Alloc(key.len + 1);
-    text[0] = CURSOR_MARK;
-    memcpy(text + 1, key.ptr, key.len);
-    server.ReplyWithStringBuffer(ctx, text, key.len + 1);
+    char *text = server.Alloc(place.len + 1);
+    text[0] = mark;
+    memcpy(text + 1, place.ptr, place.len);
+    server.ReplyWithStringBuffer(ctx, text, place.len + 1);
     server.Free(text);
 }
 
 /* Replies the list, then the cursor, as two fields of the map. */
 static void reply_list(server_context *ctx, const claims *claims, const listing *listing, int64_t now)
 {
-    const claim *at = claims ? next_claim(claims, listing, listing->begun ? &listing->after : NULL) : NULL;
-    vidi_str last = {NULL, 0};
+    const claim *at = first_claim(claims, listing);
+    claim_terms last = {0};
+    char token[TOKEN_DIGITS + 1];
     long done = 0;
     server.ReplyWithCString(ctx, "claims");
     server.ReplyWithArray(ctx, SERVER_POSTPONED);
     for (; at && (uint64_t)done < listing->count; done++) {
         reply_claim(ctx, claims, at, now);
-        last = claim_read(claims, at).key;
+        last = claim_read(claims, at);
         at = next_claim(claims, listing, &last);
     }
     server.ReplySetArrayLength(ctx, done);
     server.ReplyWithCString(ctx, "cursor");
-    if (at && done)
-        reply_cursor(ctx, last);
+    token_print(last.token, token);
+    if (at && done && listing->owner.len)
+        reply_cursor(ctx, TOKEN_MARK, (vidi_str){token, TOKEN_DIGITS});
+    else if (at && done)
+        reply_cursor(ctx, KEY_MARK, last.key);
     else
         server.ReplyWithCString(ctx, "0");
 }
@@ -121,6 +134,8 @@ int command_claims(server_context *ctx, server_string **argv, int argc)
         if (wrong)
             return reply_error(ctx, wrong);
     }
+    if (listing.begun && listing.begun != (listing.owner.len ? TOKEN_MARK : KEY_MARK))
+        return reply_error(ctx, BAD_CURSOR);
     bool absent;
     const value *value = value_open(ctx, argv[1], FOR_READ, ANY_ROLE, &absent);
     if (!value && !absent)

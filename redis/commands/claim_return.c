@@ -40,19 +40,13 @@ typedef struct returning {
 /* What is done with a claim: VIDI_OK, or an error, and then nothing was done. */
 typedef int (*deed)(returning *with, claim *claim);
 
-/* The claim, or NULL if there is none, its token is void, or it is somebody else's. */
-static claim *own_claim(const returning *with, claim *found)
-{
-    return found && same_text(claim_read(with->value->claims, found).owner, with->owner) ? found : NULL;
-}
-
 static claim *claim_of_token(const returning *with, vidi_str text)
 {
     uint64_t token;
-    return parse_token(text, &token) ? own_claim(with, claims_of_token(with->value->claims, token)) : NULL;
+    return parse_token(text, &token) ? claims_of_token(with->value->claims, with->owner, token) : NULL;
 }
 
-/* VIDI_OK, also if there is no such claim, or an error. */
+/* VIDI_OK, or an error. *found stays as it is if there is no such claim, its token is void, or it is somebody else's. */
 static int claim_of_url(const returning *with, vidi_str url, claim **found)
 {
     claim_key key;
@@ -61,7 +55,9 @@ static int claim_of_url(const returning *with, vidi_str url, claim **found)
         claim_key_as_given(&key, url);
     else if (error != VIDI_OK)
         return error;
-    *found = own_claim(with, claims_of_url(with->value->claims, key.text));
+    claim *there = claims_of_url(with->value->claims, key.text);
+    if (there && same_text(claim_read(with->value->claims, there).owner, with->owner))
+        *found = there;
     claim_key_free(&key);
     return VIDI_OK;
 }
@@ -164,7 +160,10 @@ static int commit_claim(returning *with, claim *claim)
 
 static void replicate_commit(const returning *with, server_string **argv)
 {
-    server.Replicate(with->ctx, "VIDI.COMMIT", "ssv", argv[1], argv[2], with->accepted, with->count);
+    if (!with->by_url && with->count == (size_t)with->n)
+        server.ReplicateVerbatim(with->ctx);
+    else
+        server.Replicate(with->ctx, "VIDI.COMMIT", "ssv", argv[1], argv[2], with->accepted, with->count);
 }
 
 /* VIDI.COMMIT key owner [guard] token [token ...] | URLS url [url ...] */

@@ -19,21 +19,30 @@ enum { RECLAIM_MOST = 1000 }; /* claims that one RECLAIM hands out */
 typedef struct holds {
     server_string **list;
     size_t count;
+    bool borrowed; /* URLs and payloads are the command's arguments */
 } holds;
 
 static void holds_begin(holds *holds, size_t most)
 {
     holds->list = server.Alloc(most * 3 * sizeof *holds->list);
     holds->count = 0;
+    holds->borrowed = false;
 }
 
-static void holds_add(server_context *ctx, holds *holds, const claim_terms *terms)
+static void holds_add(server_context *ctx, holds *holds, uint64_t token, server_string *url, server_string *payload)
 {
-    char token[TOKEN_DIGITS + 1];
-    token_print(terms->token, token);
-    holds->list[holds->count++] = server.CreateString(ctx, token, TOKEN_DIGITS);
-    holds->list[holds->count++] = server.CreateString(ctx, terms->url.ptr, terms->url.len);
-    holds->list[holds->count++] = server.CreateString(ctx, terms->payload.ptr, terms->payload.len);
+    char text[TOKEN_DIGITS + 1];
+    token_print(token, text);
+    holds->list[holds->count++] = server.CreateString(ctx, text, TOKEN_DIGITS);
+    holds->list[holds->count++] = url;
+    holds->list[holds->count++] = payload;
+}
+
+static void holds_end(server_context *ctx, holds *holds)
+{
+    for (size_t i = 0; i < holds->count; i += holds->borrowed ? 3 : 1)
+        server.FreeString(ctx, holds->list[i]);
+    server.Free(holds->list);
 }
 
 /* ---- replies ---- */
@@ -70,6 +79,12 @@ typedef struct claiming {
     double odds; /* vidi_odds, below 0 before it was needed */
 } claiming;
 
+/* A page of VIDI.CLAIM: its words in the command, and its key. */
+typedef struct page {
+    server_string *url, *payload;
+    vidi_str key;
+} page;
+
 /* Creates the value's claims if it has none yet. False if there is no memory; then the error was replied. */
 static bool begin_claiming(claiming *with, size_t most)
 {
@@ -94,9 +109,7 @@ static void end_claiming(claiming *with, server_string **argv)
                          (long long)with->lease, holds->list, holds->count);
         value_changed(with->ctx, argv[1], with->value, "vidi.claim");
     }
-    for (size_t i = 0; i < holds->count; i++)
-        server.FreeString(with->ctx, holds->list[i]);
-    server.Free(holds->list);
+    holds_end(with->ctx, holds);
 }
 
 static double odds(claiming *with)
@@ -106,55 +119,77 @@ static double odds(claiming *with)
     return with->odds;
 }
 
-static void reply_claimed(claiming *with, const claim_terms *terms)
+/* The terms of a claim on a page, without token and loss. */
+static claim_terms terms_of(const claiming *with, const page *page)
 {
-    char token[TOKEN_DIGITS + 1];
-    token_print(terms->token, token);
-    holds_add(with->ctx, &with->holds, terms);
-    reply_words(with->ctx, "claimed", token);
+    return (claim_terms){.key = page->key,
+                         .url = text_of(page->url),
+                         .payload = text_of(page->payload),
+                         .owner = with->owner,
+                         .deadline = with->now + with->lease,
+                         .lease = with->lease};
+}
+
+/* Replies what has become of an attempt to claim a page. */
+static void reply_attempt(claiming *with, const page *page, uint64_t token, int error)
+{
+    char text[TOKEN_DIGITS + 1];
+    if (error != VIDI_OK) {
+        reply_refusal(with->ctx, with->value, error);
+        return;
+    }
+    token_print(token, text);
+    holds_add(with->ctx, &with->holds, token, page->url, page->payload);
+    reply_words(with->ctx, "claimed", text);
+}
+
+/*
+ * Tokens ascend from a random number on, so that claims made one after the other lie side by side in the tree of their
+ * owner. A token of an earlier life of this server, or of another one, is met again only if two such numbers of 64 bits
+ * are closer to each other than there are claims.
+ */
+static uint64_t draw_token(void)
+{
+    static uint64_t next;
+    next = next ? next : draw_number();
+    return next++;
 }
 
 /* A page counts once among the expected losses, however often its claim is taken over. */
-static void make_claim(claiming *with, claim_terms *terms, const claim *expired)
+static void make_claim(claiming *with, const page *page, const claim *expired)
 {
     claims *claims = with->value->claims;
-    terms->loss = expired ? claim_read(claims, expired).loss : odds(with);
+    claim_terms terms = terms_of(with, page);
+    terms.loss = expired ? claim_read(claims, expired).loss : odds(with);
     int error;
     do {
-        terms->token = draw_number();
-        error = claims_put(claims, terms);
+        terms.token = draw_token();
+        error = expired ? claims_put(claims, &terms) : claims_add(claims, &terms);
     } while (error == VIDI_EEXIST);
-    if (error == VIDI_OK)
-        reply_claimed(with, terms);
-    else
-        reply_refusal(with->ctx, with->value, error);
+    reply_attempt(with, page, terms.token, error);
 }
 
 /* Keeps the token, which the owner may never have heard of: the reply to its first command can be lost. */
-static void claim_again(claiming *with, claim *held, claim_terms *terms)
+static void claim_again(claiming *with, const page *page, claim *held)
 {
     claims *claims = with->value->claims;
-    claim_terms before = claim_read(claims, held);
+    claim_terms before = claim_read(claims, held), terms = terms_of(with, page);
     int error = VIDI_OK;
-    terms->token = before.token;
-    terms->loss = before.loss;
-    if (same_text(terms->url, before.url) && same_text(terms->payload, before.payload))
+    terms.token = before.token;
+    terms.loss = before.loss;
+    if (same_text(terms.url, before.url) && same_text(terms.payload, before.payload))
         claims_extend(claims, held, with->lease, with->now);
     else
-        error = claims_put(claims, terms);
-    if (error == VIDI_OK)
-        reply_claimed(with, terms);
-    else
-        reply_refusal(with->ctx, with->value, error);
+        error = claims_put(claims, &terms);
+    reply_attempt(with, page, terms.token, error);
 }
 
-static void claim_key_and_url(claiming *with, vidi_str key, vidi_str url, vidi_str payload)
+static void claim_page(claiming *with, const page *page)
 {
     claims *claims = with->value->claims;
-    claim *there = claims_of_url(claims, key);
-    claim_terms terms = {key, url, payload, with->owner, 0, with->now + with->lease, with->lease, 0};
+    claim *there = claims_of_url(claims, page->key);
     if (there && with->again && same_text(claim_read(claims, there).owner, with->owner)) {
-        claim_again(with, there, &terms);
+        claim_again(with, page, there);
         return;
     }
     if (there && !claim_is_expired(claims, there, with->now)) {
@@ -163,26 +198,26 @@ static void claim_key_and_url(claiming *with, vidi_str key, vidi_str url, vidi_s
         server.ReplyWithLongLong(with->ctx, claim_read(claims, there).deadline - with->now);
         return;
     }
-    int verdict = there ? VIDI_NEW : claim_has(with->value, key, url);
+    int verdict = there ? VIDI_NEW : claim_has(with->value, page->key, text_of(page->url));
     if (verdict < 0) {
         reply_failure(with->ctx, with->value, verdict);
     } else if (verdict == VIDI_SEEN) {
         reply_words(with->ctx, "seen", NULL);
     } else {
-        make_claim(with, &terms, there);
+        make_claim(with, page, there);
     }
 }
 
-static void claim_url(claiming *with, vidi_str url, vidi_str payload)
+static void claim_url(claiming *with, server_string *url, server_string *payload)
 {
     claim_key key;
-    int error = claim_key_make(&key, with->value, url);
+    int error = claim_key_make(&key, with->value, text_of(url));
     if (error == VIDI_INVALID) {
         reply_words(with->ctx, "invalid", vidi_message());
     } else if (error != VIDI_OK) {
         reply_failure(with->ctx, with->value, error);
     } else {
-        claim_key_and_url(with, key.text, url, payload);
+        claim_page(with, &(page){url, payload, key.text});
         claim_key_free(&key);
     }
 }
@@ -198,9 +233,10 @@ int command_claim(server_context *ctx, server_string **argv, int argc)
     if (!parse_owner(ctx, argv[2], &with.owner) || !parse_lease(ctx, argv[3], &with.lease) ||
         !(with.value = value_or_new(ctx, argv[1])) || !begin_claiming(&with, (size_t)(argc - 4) / 2))
         return SERVER_OK;
+    with.holds.borrowed = true;
     server.ReplyWithArray(ctx, (argc - 4) / 2);
     for (int i = 4; i < argc; i += 2)
-        claim_url(&with, text_of(argv[i]), text_of(argv[i + 1]));
+        claim_url(&with, argv[i], argv[i + 1]);
     end_claiming(&with, argv);
     return SERVER_OK;
 }
@@ -214,12 +250,13 @@ static int reclaim_one(claiming *with)
         return 0;
     int error;
     do {
-        error = claims_pass(claims, expired, with->owner, draw_number(), with->now + with->lease, with->lease);
+        error = claims_pass(claims, expired, with->owner, draw_token(), with->now + with->lease, with->lease);
     } while (error == VIDI_EEXIST);
     if (error != VIDI_OK)
         return error;
     claim_terms terms = claim_read(claims, expired);
-    holds_add(with->ctx, &with->holds, &terms);
+    holds_add(with->ctx, &with->holds, terms.token, server.CreateString(with->ctx, terms.url.ptr, terms.url.len),
+              server.CreateString(with->ctx, terms.payload.ptr, terms.payload.len));
     return 1;
 }
 

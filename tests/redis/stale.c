@@ -20,6 +20,8 @@ static size_t count, room;
 
 int __real_claims_put(claims *claims, const claim_terms *terms);
 int __wrap_claims_put(claims *claims, const claim_terms *terms);
+int __real_claims_add(claims *claims, const claim_terms *terms);
+int __wrap_claims_add(claims *claims, const claim_terms *terms);
 int __real_claims_pass(claims *claims, claim *claim, vidi_str owner, uint64_t token, int64_t deadline, int64_t lease);
 int __wrap_claims_pass(claims *claims, claim *claim, vidi_str owner, uint64_t token, int64_t deadline, int64_t lease);
 int __real_command_commit(server_context *ctx, server_string **argv, int argc);
@@ -42,6 +44,12 @@ int __wrap_claims_put(claims *claims, const claim_terms *terms)
     return __real_claims_put(claims, terms);
 }
 
+int __wrap_claims_add(claims *claims, const claim_terms *terms)
+{
+    remember(terms->token, terms->key);
+    return __real_claims_add(claims, terms);
+}
+
 int __wrap_claims_pass(claims *claims, claim *claim, vidi_str owner, uint64_t token, int64_t deadline, int64_t lease)
 {
     remember(token, claim_read(claims, claim).key);
@@ -51,7 +59,7 @@ int __wrap_claims_pass(claims *claims, claim *claim, vidi_str owner, uint64_t to
 /* Makes a stale token current again. */
 static void revive(claims *claims, vidi_str owner, uint64_t token)
 {
-    for (size_t i = count; i-- > 0 && !claims_of_token(claims, token);) {
+    for (size_t i = count; i-- > 0 && !claims_of_token(claims, owner, token);) {
         claim *claim = claims_of_url(claims, (vidi_str){remembered[i].key, remembered[i].key_len});
         if (remembered[i].token == token && claim) {
             claims_give_up(claims, claim, 1); /* an old token may still be in its tree */

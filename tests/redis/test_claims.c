@@ -12,7 +12,7 @@
 #include "support/alloc.h"
 #include "support/random.h"
 
-enum { URLS = 24, OWNERS = 5, TOKENS = 120, TIMES = 60 };
+enum { URLS = 24, OWNERS = 5, TOKENS = 40, TIMES = 60 };
 
 /* What the model knows of the claim of one URL. */
 typedef struct entry {
@@ -120,17 +120,25 @@ static void compare_terms(const world *w, const claim *claim, unsigned i)
     assert_true(terms.loss == e->loss); /* all are small multiples of 1/8, so nothing is rounded */
 }
 
+/* The order in which claims expire. Ties are in the order of the keys, and so of the entries. */
+static int compare_entries(const entry *a, const entry *b)
+{
+    if (a->epoch != b->epoch)
+        return a->epoch > b->epoch ? 1 : -1;
+    if (a->deadline != b->deadline)
+        return a->deadline > b->deadline ? 1 : -1;
+    if (a->token != b->token)
+        return a->token > b->token ? 1 : -1;
+    return (a > b) - (a < b);
+}
+
 /* The URL that expires first after `i`, or first of all after -1; -1: none. */
 static int model_next(const world *w, int i)
 {
     int best = -1;
     for (int k = 0; k < URLS; k++) {
         const entry *e = &w->model[k], *b = best < 0 ? NULL : &w->model[best], *a = i < 0 ? NULL : &w->model[i];
-        bool after = !a || e->epoch > a->epoch ||
-                     (e->epoch == a->epoch && (e->deadline > a->deadline || (e->deadline == a->deadline && k > i)));
-        bool sooner =
-            !b || e->epoch < b->epoch || (e->epoch == b->epoch && e->deadline < b->deadline); /* ties: the first k */
-        if (e->present && after && sooner)
+        if (e->present && (!a || compare_entries(e, a) > 0) && (!b || compare_entries(e, b) < 0))
             best = k;
     }
     return best;
@@ -161,20 +169,38 @@ static void compare_deadlines(const world *w)
     }
 }
 
-/* Compares the list of one owner's claims (-1: of all) from the beginning, and from every key on. */
-static void compare_list(const world *w, int whose)
+/* Compares the list of all claims from the beginning, and from every key on. */
+static void compare_list(const world *w)
 {
     for (int from = -1; from < URLS; from++) {
         vidi_str after = from < 0 ? (vidi_str){NULL, 0} : key((unsigned)from);
-        const vidi_str *at = from < 0 ? NULL : &after;
         unsigned i = (unsigned)(from + 1);
-        while (i < URLS && !(w->model[i].present && (whose < 0 || w->model[i].owner == whose)))
+        while (i < URLS && !w->model[i].present)
             i++;
-        const claim *claim = whose < 0 ? claims_list(w->claims, at) : claims_list_of(w->claims, owner(whose), at);
+        const claim *claim = claims_list(w->claims, from < 0 ? NULL : &after);
         if (i == URLS)
             assert_null(claim);
         else
             compare_terms(w, claim, i);
+    }
+}
+
+/* Compares the list of one owner's claims, from every token on. */
+static void compare_list_of(const world *w, int whose)
+{
+    for (uint64_t after = 0; after <= TOKENS; after++) {
+        unsigned best = URLS;
+        for (unsigned i = 0; i < URLS; i++) {
+            const entry *e = &w->model[i];
+            if (e->present && e->owner == whose && !is_void(w, e) && e->token > after &&
+                (best == URLS || e->token < w->model[best].token))
+                best = i;
+        }
+        const claim *claim = claims_list_of(w->claims, owner(whose), after);
+        if (best == URLS)
+            assert_null(claim);
+        else
+            compare_terms(w, claim, best);
     }
 }
 
@@ -192,14 +218,23 @@ static void compare(const world *w)
         count++;
         loss += e->loss;
         if (e->token)
-            assert_ptr_equal(claims_of_token(w->claims, e->token), is_void(w, e) ? NULL : claim);
+            assert_ptr_equal(claims_of_token(w->claims, owner(e->owner), e->token), is_void(w, e) ? NULL : claim);
     }
     assert_int_equal(claims_count(w->claims), count);
     assert_true(claims_loss(w->claims) == loss);
-    assert_null(claims_of_token(w->claims, 0));
+    assert_null(claims_of_token(w->claims, owner(0), 0));
     compare_deadlines(w);
-    for (int i = -1; i < OWNERS; i++)
-        compare_list(w, i);
+    compare_list(w);
+    for (int i = 0; i < OWNERS; i++)
+        compare_list_of(w, i);
+}
+
+static bool has_claims(const world *w, int whose)
+{
+    for (unsigned i = 0; i < URLS; i++)
+        if (w->model[i].present && w->model[i].owner == whose)
+            return true;
+    return false;
 }
 
 /* Exactly one block for each claim, one for each owner that has claims, and one for the whole. */
@@ -207,16 +242,16 @@ static void compare_memory(const world *w)
 {
     uint64_t blocks = 1 + claims_count(w->claims);
     for (int i = 0; i < OWNERS; i++)
-        blocks += claims_list_of(w->claims, owner(i), NULL) != NULL;
+        blocks += has_claims(w, i);
     assert_int_equal(w->allocator.live_blocks, blocks);
 }
 
 /* ---- operations ---- */
 
-static bool token_taken(const world *w, uint64_t token, unsigned but)
+static bool token_taken(const world *w, int whose, uint64_t token, unsigned but)
 {
     for (unsigned i = 0; i < URLS; i++)
-        if (i != but && token && w->model[i].present && w->model[i].token == token)
+        if (i != but && token && w->model[i].present && w->model[i].owner == whose && w->model[i].token == token)
             return true;
     return false;
 }
@@ -245,7 +280,7 @@ static void put(world *w)
                .payload = (unsigned)test_below(&w->random, 100),
                .loss = (double)test_below(&w->random, 9) / 8};
     claim_terms terms = {key(i), url(i), payload(e.payload), owner(e.owner), e.token, e.deadline, e.lease, e.loss};
-    if (done(w, claims_put(w->claims, &terms), token_taken(w, e.token, i) ? VIDI_EEXIST : VIDI_OK))
+    if (done(w, claims_put(w->claims, &terms), token_taken(w, e.owner, e.token, i) ? VIDI_EEXIST : VIDI_OK))
         w->model[i] = e;
 }
 
@@ -261,7 +296,7 @@ static void pass(world *w)
     uint64_t token = 1 + test_below(&w->random, TOKENS);
     int64_t lease = 1 + (int64_t)test_below(&w->random, 9);
     if (done(w, claims_pass(w->claims, claim, owner(to), token, now + lease, lease),
-             token_taken(w, token, URLS) ? VIDI_EEXIST : VIDI_OK)) {
+             token_taken(w, to, token, URLS) ? VIDI_EEXIST : VIDI_OK)) {
         e->owner = to;
         e->token = token;
         e->epoch = w->epoch;
@@ -440,9 +475,10 @@ static void terms_out_of_range_are_refused(void **state)
     assert_int_equal(claims_pass(w.claims, claim, str(""), 0, 5, 3), VIDI_ELIMIT);
     assert_int_equal(claims_pass(w.claims, claim, str("o"), 0, 5, 3), VIDI_ELIMIT);
     assert_int_equal(claims_pass(w.claims, claim, str("o"), 1, 5, 0), VIDI_ELIMIT);
-    assert_int_equal(claims_pass(w.claims, claim, str("o"), 7, 5, 3), VIDI_EEXIST);
+    assert_int_equal(claims_pass(w.claims, claim, good.owner, 7, 5, 3), VIDI_EEXIST);
     assert_int_equal(claims_pass(w.claims, claim, str("o"), 8, 5, 3), VIDI_OK);
-    assert_null(claims_of_token(w.claims, 7));
+    assert_null(claims_of_token(w.claims, str("o"), 7));
+    assert_ptr_equal(claims_of_token(w.claims, str("o"), 8), claim);
     end(&w);
 }
 
@@ -509,7 +545,7 @@ static void appended_claims_need_ascending_keys_and_tokens_of_their_own(void **s
         assert_int_equal(claims_finish(w.claims), twice ? VIDI_EEXIST : VIDI_OK);
         if (!twice) {
             assert_int_equal(claims_count(w.claims), 5);
-            assert_ptr_equal(claims_of_token(w.claims, 2), claims_of_url(w.claims, str("d")));
+            assert_ptr_equal(claims_of_token(w.claims, str("o"), 2), claims_of_url(w.claims, str("d")));
             claim_terms more = appended("bb", 4); /* from here on as if each had been put */
             assert_int_equal(claims_put(w.claims, &more), VIDI_OK);
             assert_ptr_equal(claims_list(w.claims, &(vidi_str){"ba", 2}), claims_of_url(w.claims, str("bb")));

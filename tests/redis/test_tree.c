@@ -69,7 +69,7 @@ static void toggle(tree *tree, uint64_t key)
         tree_remove(tree, &key);
     } else {
         memset(&things[key].node, 0xee, sizeof(tree_node));
-        tree_insert(tree, &key, &things[key].node);
+        assert_null(tree_insert(tree, &key, &things[key].node));
     }
     present[key] = !present[key];
     steps_most = steps > steps_most ? steps : steps_most;
