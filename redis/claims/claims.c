@@ -255,6 +255,11 @@ claim *claims_of_url(const claims *claims, vidi_str key)
     return claim_of(tree_find(&claims->by_key, &key), by_key);
 }
 
+claim *claims_find(claims *claims, vidi_str key, tree_place *place)
+{
+    return claim_of(tree_find_place(&claims->by_key, &key, place), by_key);
+}
+
 claim *claims_of_token(const claims *claims, vidi_str owner, uint64_t token)
 {
     const struct owner *holder = owner_find(claims, owner);
@@ -402,7 +407,7 @@ static claim *claim_make(claims *claims, const claim_terms *terms)
     return NULL;
 }
 
-int claims_add(claims *claims, const claim_terms *terms)
+int claims_add(claims *claims, tree_place *place, const claim_terms *terms)
 {
     if (!terms_in_range(terms))
         return VIDI_ELIMIT;
@@ -414,17 +419,17 @@ int claims_add(claims *claims, const claim_terms *terms)
         release(claims, made, claim_bytes(made));
         return VIDI_EEXIST;
     }
-    vidi_str key = key_of(made);
-    tree_insert(&claims->by_key, &key, &made->by_key);
+    tree_insert_at(place, &made->by_key);
     claims->loss += made->loss;
     return VIDI_OK;
 }
 
 int claims_put(claims *claims, const claim_terms *terms)
 {
-    claim *old = claims_of_url(claims, terms->key);
+    tree_place place;
+    claim *old = claims_find(claims, terms->key, &place);
     if (!old)
-        return claims_add(claims, terms);
+        return claims_add(claims, &place, terms);
     if (!terms_in_range(terms))
         return VIDI_ELIMIT;
     if (token_taken(claims, terms->owner, terms->token, old))

@@ -19,6 +19,8 @@
 
 #include <vidi/vidi.h>
 
+#include "tree.h"
+
 typedef struct claims claims;
 typedef struct claim claim;
 
@@ -59,6 +61,7 @@ bool claim_is_expired(const claims *claims, const claim *claim, int64_t now);
 claim_terms claim_read(const claims *claims, const claim *claim);
 
 claim *claims_of_url(const claims *claims, vidi_str key);
+claim *claims_find(claims *claims, vidi_str key, tree_place *place); /* the same; if there is none, for claims_add */
 claim *claims_of_token(const claims *claims, vidi_str owner, uint64_t token); /* NULL if the token is void */
 
 /* The claim that expired first, or NULL if none has. */
@@ -84,8 +87,8 @@ claim *claims_list_of(const claims *claims, vidi_str owner, uint64_t after);
  */
 int claims_put(claims *claims, const claim_terms *terms);
 
-/* The same for a key that no claim has, which the caller must have made sure of. It saves a search. */
-int claims_add(claims *claims, const claim_terms *terms);
+/* The same for a key that no claim has, as claims_find has just found out. It saves a search. */
+int claims_add(claims *claims, tree_place *place, const claim_terms *terms);
 
 /*
  * Fills claims that hold none yet, in linear time: claims_append for one claim after the other, then claims_finish.

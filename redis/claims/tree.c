@@ -11,12 +11,6 @@
 #define DELTA 3u /* a sibling weighs at most this many times as much as the other */
 #define GAMMA 2u /* the inner grandchild must weigh less than this many times the outer for a single rotation */
 
-/*
- * No path is longer: each level has at most 3/4 of the weight of the one above, and 2^58 nodes would fill the memory of
- * any machine: 58 / log2(4/3) < 140.
- */
-#define DEPTH_MOST 160
-
 static uint64_t weight(const tree_node *node)
 {
     return node ? node->size + 1 : 1;
@@ -70,27 +64,41 @@ static void retrace(tree_node ***path, size_t depth, tree_node **below, bool ins
     }
 }
 
-tree_node *tree_insert(tree *tree, const void *key, tree_node *node)
+tree_node *tree_find_place(tree *tree, const void *key, tree_place *place)
 {
-    tree_node **path[DEPTH_MOST];
-    size_t depth = 0;
     tree_node **link = &tree->root;
+    place->depth = 0;
     while (*link) {
         int side = tree->order(key, *link);
         if (side == 0)
             return *link;
-        path[depth++] = link;
+        place->path[place->depth++] = link;
         link = &(*link)->child[side > 0];
     }
+    place->path[place->depth] = link;
+    return NULL;
+}
+
+void tree_insert_at(tree_place *place, tree_node *node)
+{
+    tree_node **link = place->path[place->depth];
     *node = (tree_node){{NULL, NULL}, 1};
     *link = node;
-    retrace(path, depth, link, true);
-    return NULL;
+    retrace(place->path, place->depth, link, true);
+}
+
+tree_node *tree_insert(tree *tree, const void *key, tree_node *node)
+{
+    tree_place place;
+    tree_node *there = tree_find_place(tree, key, &place);
+    if (!there)
+        tree_insert_at(&place, node);
+    return there;
 }
 
 void tree_remove(tree *tree, const void *key)
 {
-    tree_node **path[DEPTH_MOST];
+    tree_node **path[TREE_DEPTH_MOST];
     size_t depth = 0;
     tree_node **link = &tree->root;
     for (int side = tree->order(key, *link); side != 0; side = tree->order(key, *link)) {
@@ -183,7 +191,7 @@ tree_node *tree_dismantle(tree *tree)
 
 int tree_visit(const tree *tree, int (*visit)(void *context, tree_node *node), void *context)
 {
-    tree_node *path[DEPTH_MOST];
+    tree_node *path[TREE_DEPTH_MOST];
     size_t depth = 0;
     int answer = 0;
     for (tree_node *node = tree->root; !answer && (node || depth); node = node->child[1]) {

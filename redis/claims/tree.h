@@ -41,6 +41,22 @@ static inline uint64_t tree_size(const tree *tree)
     return tree->root ? tree->root->size : 0;
 }
 
+/*
+ * No path is longer: each level has at most 3/4 of the weight of the one above, and 2^58 nodes would fill the memory of
+ * any machine: 58 / log2(4/3) < 140.
+ */
+#define TREE_DEPTH_MOST 160
+
+/* Where a node with some key would be: the links on the way there. Good until the tree changes. */
+typedef struct tree_place {
+    tree_node **path[TREE_DEPTH_MOST + 1];
+    size_t depth;
+} tree_place;
+
+/* The node with this key; or NULL, and the place where one would be, for tree_insert_at. */
+tree_node *tree_find_place(tree *tree, const void *key, tree_place *place);
+void tree_insert_at(tree_place *place, tree_node *node);
+
 /* Inserts a node with this key: NULL; or returns the node that has the key already, and changes nothing. */
 tree_node *tree_insert(tree *tree, const void *key, tree_node *node);
 

@@ -27,18 +27,17 @@ typedef struct returning {
     server_context *ctx;
     value *value; /* NULL: there is no such key */
     vidi_str owner;
-    bool by_url;              /* the claims are named by their URLs */
-    bool drop;                /* RELEASE: forgets the URLs */
-    int64_t at;               /* RELEASE: when it happens; below 0: now */
-    const char *event;        /* for value_changed */
-    server_string **names;    /* tokens or URLs */
-    int n;                    /* how many of them */
-    server_string **accepted; /* tokens that were not stale, for the replicas */
+    bool by_url;                                       /* the claims are named by their URLs */
+    bool drop;                                         /* RELEASE: forgets the URLs */
+    int64_t at;                                        /* RELEASE: when it happens; below 0: now */
+    const char *event;                                 /* for value_changed */
+    const char *word;                                  /* the reply for a claim with which it was done */
+    int (*deed)(struct returning *with, claim *claim); /* does it: VIDI_OK, or an error, and nothing was done */
+    server_string **names;                             /* tokens or URLs */
+    int n;                                             /* how many of them */
+    server_string **accepted;                          /* tokens that were not stale, for the replicas */
     size_t count;
 } returning;
-
-/* What is done with a claim: VIDI_OK, or an error, and then nothing was done. */
-typedef int (*deed)(returning *with, claim *claim);
 
 static claim *claim_of_token(const returning *with, vidi_str text)
 {
@@ -84,20 +83,20 @@ static void accept(returning *with, server_string *name, uint64_t token)
     with->accepted[with->count++] = name;
 }
 
-static void return_one(returning *with, server_string *name, deed deed, const char *word)
+static void return_one(returning *with, server_string *name)
 {
     claim *claim;
     int error = find_claim(with, text_of(name), &claim);
     uint64_t token = claim ? claim_read(with->value->claims, claim).token : 0;
     if (error == VIDI_OK && claim)
-        error = deed(with, claim);
+        error = with->deed(with, claim);
     if (error != VIDI_OK) {
         reply_failure(with->ctx, with->value, error);
         return;
     }
     if (claim)
         accept(with, name, token);
-    server.ReplyWithCString(with->ctx, claim ? word : "stale");
+    server.ReplyWithCString(with->ctx, claim ? with->word : "stale");
 }
 
 static void free_accepted(returning *with)
@@ -118,15 +117,16 @@ static bool open_returning(returning *with, server_string *key)
 }
 
 /* Deals with each claim and replies, then replicates the tokens of those that were accepted. */
-static int return_all(returning *with, server_string **argv, deed deed, const char *word,
+static int return_all(returning *with, server_string **argv,
+                      void (*some)(returning *with, server_string **names, int n),
                       void (*replicate)(const returning *with, server_string **argv))
 {
     if (!open_returning(with, argv[1]))
         return SERVER_OK;
     with->accepted = server.Alloc((size_t)with->n * sizeof *with->accepted);
     server.ReplyWithArray(with->ctx, with->n);
-    for (int i = 0; i < with->n; i++)
-        return_one(with, with->names[i], deed, word);
+    for (int i = 0; i < with->n; i += CLAIM_BATCH)
+        some(with, with->names + i, with->n - i < CLAIM_BATCH ? with->n - i : CLAIM_BATCH);
     if (with->count) {
         replicate(with, argv);
         value_changed(with->ctx, argv[1], with->value, with->event);
@@ -158,6 +158,38 @@ static int commit_claim(returning *with, claim *claim)
     return error;
 }
 
+static bool contains(claim *const *claims, int n, const claim *claim)
+{
+    for (int i = 0; i < n; i++)
+        if (claims[i] == claim)
+            return true;
+    return false;
+}
+
+/* Finds the claims, adds their URLs together, and goes through the rest one by one: what comes twice, and errors. */
+static void commit_some(returning *with, server_string **names, int n)
+{
+    claim *found[CLAIM_BATCH];
+    vidi_str keys[CLAIM_BATCH];
+    uint8_t verdicts[CLAIM_BATCH];
+    for (int i = 0; i < n; i++) {
+        if (find_claim(with, text_of(names[i]), &found[i]) != VIDI_OK || contains(found, i, found[i]))
+            found[i] = NULL;
+        keys[i] = found[i] ? claim_read(with->value->claims, found[i]).key : (vidi_str){NULL, 0};
+    }
+    if (with->value)
+        claim_add_batch(with->value, keys, (size_t)n, verdicts);
+    for (int i = 0; i < n; i++) {
+        if (!found[i] || (verdicts[i] != VIDI_NEW && verdicts[i] != VIDI_SEEN)) {
+            return_one(with, names[i]);
+            continue;
+        }
+        accept(with, names[i], claim_read(with->value->claims, found[i]).token);
+        claims_remove(with->value->claims, found[i]);
+        server.ReplyWithCString(with->ctx, with->word);
+    }
+}
+
 static void replicate_commit(const returning *with, server_string **argv)
 {
     if (!with->by_url && with->count == (size_t)with->n)
@@ -173,12 +205,12 @@ int command_commit(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     if (argc < 4)
         return server.WrongArity(ctx);
-    returning with = {.ctx = ctx, .event = "vidi.commit"};
+    returning with = {.ctx = ctx, .event = "vidi.commit", .word = "committed", .deed = commit_claim};
     if (!parse_owner(ctx, argv[2], &with.owner))
         return SERVER_OK;
     if (take_names(&with, argv + 3, argc - 3) != argc - 3)
         return reply_error(ctx, BAD_TOKEN);
-    return return_all(&with, argv, commit_claim, "committed", replicate_commit);
+    return return_all(&with, argv, commit_some, replicate_commit);
 }
 
 static int release_claim(returning *with, claim *claim)
@@ -188,6 +220,12 @@ static int release_claim(returning *with, claim *claim)
     else
         claims_give_up(with->value->claims, claim, with->at);
     return VIDI_OK;
+}
+
+static void release_some(returning *with, server_string **names, int n)
+{
+    for (int i = 0; i < n; i++)
+        return_one(with, names[i]);
 }
 
 static void replicate_release(const returning *with, server_string **argv)
@@ -248,14 +286,13 @@ int command_release(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     if (argc < 4)
         return server.WrongArity(ctx);
-    returning with = {.ctx = ctx, .at = -1, .event = "vidi.release"};
+    returning with = {.ctx = ctx, .at = -1, .event = "vidi.release", .word = "released", .deed = release_claim};
     if (!parse_owner(ctx, argv[2], &with.owner))
         return SERVER_OK;
     if (word_is(text_of(argv[3]), "ALL"))
         return parse_at(&with, argv + 4, argc - 4) ? release_everything(&with, argv) : SERVER_OK;
-    return parse_release(&with, argv + 3, argc - 3)
-               ? return_all(&with, argv, release_claim, "released", replicate_release)
-               : SERVER_OK;
+    return parse_release(&with, argv + 3, argc - 3) ? return_all(&with, argv, release_some, replicate_release)
+                                                    : SERVER_OK;
 }
 
 /* ---- RENEW ---- */

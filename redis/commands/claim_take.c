@@ -83,6 +83,7 @@ typedef struct claiming {
 typedef struct page {
     server_string *url, *payload;
     vidi_str key;
+    int verdict; /* VIDI_NEW or VIDI_SEEN: whether the set has it; anything else: not known yet */
 } page;
 
 /* Creates the value's claims if it has none yet. False if there is no memory; then the error was replied. */
@@ -156,7 +157,7 @@ static uint64_t draw_token(void)
 }
 
 /* A page counts once among the expected losses, however often its claim is taken over. */
-static void make_claim(claiming *with, const page *page, const claim *expired)
+static void make_claim(claiming *with, const page *page, const claim *expired, tree_place *place)
 {
     claims *claims = with->value->claims;
     claim_terms terms = terms_of(with, page);
@@ -164,7 +165,7 @@ static void make_claim(claiming *with, const page *page, const claim *expired)
     int error;
     do {
         terms.token = draw_token();
-        error = expired ? claims_put(claims, &terms) : claims_add(claims, &terms);
+        error = expired ? claims_put(claims, &terms) : claims_add(claims, place, &terms);
     } while (error == VIDI_EEXIST);
     reply_attempt(with, page, terms.token, error);
 }
@@ -187,7 +188,8 @@ static void claim_again(claiming *with, const page *page, claim *held)
 static void claim_page(claiming *with, const page *page)
 {
     claims *claims = with->value->claims;
-    claim *there = claims_of_url(claims, page->key);
+    tree_place place;
+    claim *there = claims_find(claims, page->key, &place);
     if (there && with->again && same_text(claim_read(claims, there).owner, with->owner)) {
         claim_again(with, page, there);
         return;
@@ -198,13 +200,15 @@ static void claim_page(claiming *with, const page *page)
         server.ReplyWithLongLong(with->ctx, claim_read(claims, there).deadline - with->now);
         return;
     }
-    int verdict = there ? VIDI_NEW : claim_has(with->value, page->key, text_of(page->url));
+    int verdict = there ? VIDI_NEW : page->verdict;
+    if (verdict != VIDI_NEW && verdict != VIDI_SEEN)
+        verdict = claim_has(with->value, page->key, text_of(page->url));
     if (verdict < 0) {
         reply_failure(with->ctx, with->value, verdict);
     } else if (verdict == VIDI_SEEN) {
         reply_words(with->ctx, "seen", NULL);
     } else {
-        make_claim(with, page, there);
+        make_claim(with, page, there, &place);
     }
 }
 
@@ -217,8 +221,30 @@ static void claim_url(claiming *with, server_string *url, server_string *payload
     } else if (error != VIDI_OK) {
         reply_failure(with->ctx, with->value, error);
     } else {
-        claim_page(with, &(page){url, payload, key.text});
+        claim_page(with, &(page){url, payload, key.text, VIDI_UNTRIED});
         claim_key_free(&key);
+    }
+}
+
+/* Up to CLAIM_BATCH pages, of which the set is asked together. */
+static void claim_urls(claiming *with, server_string **words, size_t n)
+{
+    claim_key keys[CLAIM_BATCH];
+    vidi_str texts[CLAIM_BATCH];
+    uint8_t verdicts[CLAIM_BATCH];
+    bool good[CLAIM_BATCH];
+    for (size_t i = 0; i < n; i++) {
+        good[i] = claim_key_make(&keys[i], with->value, text_of(words[2 * i])) == VIDI_OK;
+        texts[i] = good[i] ? keys[i].text : (vidi_str){NULL, 0};
+    }
+    claim_has_batch(with->value, texts, n, verdicts);
+    for (size_t i = 0; i < n; i++, words += 2) {
+        if (!good[i]) {
+            claim_url(with, words[0], words[1]); /* once more, for the reason why it is none */
+            continue;
+        }
+        claim_page(with, &(page){words[0], words[1], texts[i], verdicts[i]});
+        claim_key_free(&keys[i]);
     }
 }
 
@@ -235,8 +261,9 @@ int command_claim(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     with.holds.borrowed = true;
     server.ReplyWithArray(ctx, (argc - 4) / 2);
-    for (int i = 4; i < argc; i += 2)
-        claim_url(&with, argv[i], argv[i + 1]);
+    size_t pages = (size_t)(argc - 4) / 2;
+    for (size_t from = 0; from < pages; from += CLAIM_BATCH)
+        claim_urls(&with, argv + 4 + 2 * from, pages - from < CLAIM_BATCH ? pages - from : CLAIM_BATCH);
     end_claiming(&with, argv);
     return SERVER_OK;
 }

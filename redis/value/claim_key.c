@@ -80,3 +80,60 @@ int claim_add(value *value, vidi_str key, vidi_str url)
     value_count_stored(value, &made.verdict, 1);
     return error;
 }
+
+/* ---- many keys ---- */
+
+typedef struct digested_batch {
+    vidi_digest digests[CLAIM_BATCH];
+    uint8_t verdicts[CLAIM_BATCH];
+    size_t places[CLAIM_BATCH]; /* of the keys that have a digest, in the caller's arrays */
+    size_t n;
+    uint64_t epoch;
+} digested_batch;
+
+/* False if no key has a digest. */
+static bool digest_keys(const value *value, const vidi_str *keys, size_t n, uint8_t *verdicts, digested_batch *made)
+{
+    vidi_str texts[CLAIM_BATCH];
+    made->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        verdicts[i] = VIDI_UNTRIED;
+        if (keys[i].len > 0 && keys[i].ptr[0] != 0) {
+            texts[made->n] = keys[i];
+            made->places[made->n++] = i;
+        }
+    }
+    return made->n > 0 &&
+           vidi_digest_canonical(value->set, texts, made->n, made->digests, made->verdicts, &made->epoch) == VIDI_OK;
+}
+
+/* After an error, digests that were not reached stay VIDI_DIGESTED, which is no answer. */
+static void hand_over(const digested_batch *made, uint8_t *verdicts)
+{
+    for (size_t i = 0; i < made->n; i++)
+        verdicts[made->places[i]] = made->verdicts[i];
+}
+
+void claim_has_batch(const value *value, const vidi_str *keys, size_t n, uint8_t *verdicts)
+{
+    digested_batch made;
+    if (!digest_keys(value, keys, n, verdicts, &made))
+        return;
+    (void)vidi_has_digests(value->set, made.epoch, made.digests, made.n, made.verdicts);
+    hand_over(&made, verdicts);
+}
+
+void claim_add_batch(value *value, const vidi_str *keys, size_t n, uint8_t *verdicts)
+{
+    digested_batch made;
+    if (value->most_items) { /* value_add counts them */
+        memset(verdicts, VIDI_UNTRIED, n);
+        return;
+    }
+    if (!digest_keys(value, keys, n, verdicts, &made))
+        return;
+    atomic_store(&value->memory.refused, false);
+    (void)vidi_add_digests(value->set, made.epoch, made.digests, made.n, made.verdicts, NULL);
+    value_count_stored(value, made.verdicts, made.n);
+    hand_over(&made, verdicts);
+}

@@ -8,7 +8,7 @@ import re
 
 from support import frames
 from support import server as servers
-from support import tap
+from support import tap, values
 from support.resp import Error, Map, Simple
 from support.server import Server, await_replica, digest
 from support.tap import case, check, expect, expect_error
@@ -152,6 +152,54 @@ def by_url():
         expect(client("VIDI.COMMIT", "drop", "a", "URLS", "no url", url(1)), [b"stale", b"committed"])
         claim_again(client, "a", b"no url", b"", key="k")
         expect(client("VIDI.COMMIT", "k", "a", "URLS", "no url", ""), [b"committed"] * 2)
+
+
+@case("each page of a large batch has its own answer, in every kind, and is added once")
+def large_batches():
+    with Server() as server:
+        client = server.client()
+        for kind in [*values.KINDS, "multiset"]:
+            words = ["PARAM", "multiset", "on"] if kind == "multiset" else ["KIND", kind, *values.PARAMS.get(kind, [])]
+            client("VIDI.RESERVE", kind, "CAPACITY", 100_000, "ERROR", 1e-9, "INVALID", "DROP", "KEY", "5e" * 16, *words)
+            client("VIDI.MADD", kind, *map(url, range(10)))
+            pages = [page for i in range(100) for page in (url(i), b"no url", url(i))]
+            replies = client("VIDI.CLAIM", kind, "a", HOUR, *[x for page in pages for x in (page, b"p")])
+            expect([r[0] for r in replies], ([b"seen", b"invalid", b"seen"] * 10 + [b"claimed", b"invalid", b"held"] * 90), kind)
+            tokens = [r[1] for r in replies if r[0] == b"claimed"]
+            names = [tokens, ["URLS", *map(url, range(10, 100))]][len(kind) % 2]
+            done = client("VIDI.COMMIT", kind, "a", *names, *names[-90:], *names[-1:])
+            expect(done, [b"committed"] * 90 + [b"stale"] * 91, kind)
+            expect(client("VIDI.MHAS", kind, *map(url, range(101))), [0] * 100 + [1], kind)
+            info = values.pairs(client("VIDI.INFO", kind))
+            check(kind == "linear" or info["count"] == 100, f"{kind}: {info['count']}")
+            if kind == "multiset":
+                expect([client("VIDI.COUNT", kind, url(i)) for i in range(100)], [1] * 100)
+
+
+@case("a batch of commits that the memory limit cuts short commits some, and keeps the claims of the others")
+def cut_short():
+    with Server() as server:
+        client, both = server.client(), 0
+        for there in (1000, 1700, 3000, 6000):  # the table grows at the next commits
+            client("DEL", "k")
+            client("VIDI.RESERVE", "k", "KIND", "hashset", "KEY", "5e" * 16)
+            client("VIDI.MADD", "k", *map(url, range(there)))
+            pages = [f"http://example.org/{'x' * 300}/{i}" for i in range(600)]
+            tokens = [r[1] for r in client("VIDI.CLAIM", "k", "a", HOUR, *[x for page in pages for x in (page, b"")])]
+            client("VIDI.MAXMEMORY", "k", client("MEMORY", "USAGE", "k") + 1000)
+            done = client("VIDI.COMMIT", "k", "a", *tokens, *tokens)
+            for page, first, second in zip(pages, done, done[600:]):
+                if first == b"committed":
+                    expect((second, client("VIDI.HAS", "k", page)), (b"stale", 0))
+                else:
+                    expect_error(first, "MAXMEMORY")
+            left = sum(b"committed" not in answers for answers in zip(done, done[600:]))
+            both += 0 < left < 600
+            expect(counts(client), (left, 0))
+            client("VIDI.MAXMEMORY", "k", 0)
+            check(set(client("VIDI.COMMIT", "k", "a", *tokens)) <= {b"committed", b"stale"}, "the others can be committed")
+            expect(client("VIDI.MHAS", "k", *pages), [0] * 600)
+        check(both > 0, "no batch was cut short in the middle")
 
 
 @case("RELEASE ALL gives up everything of one owner, and answers how much that was")

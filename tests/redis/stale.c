@@ -20,8 +20,8 @@ static size_t count, room;
 
 int __real_claims_put(claims *claims, const claim_terms *terms);
 int __wrap_claims_put(claims *claims, const claim_terms *terms);
-int __real_claims_add(claims *claims, const claim_terms *terms);
-int __wrap_claims_add(claims *claims, const claim_terms *terms);
+int __real_claims_add(claims *claims, tree_place *place, const claim_terms *terms);
+int __wrap_claims_add(claims *claims, tree_place *place, const claim_terms *terms);
 int __real_claims_pass(claims *claims, claim *claim, vidi_str owner, uint64_t token, int64_t deadline, int64_t lease);
 int __wrap_claims_pass(claims *claims, claim *claim, vidi_str owner, uint64_t token, int64_t deadline, int64_t lease);
 int __real_command_commit(server_context *ctx, server_string **argv, int argc);
@@ -44,10 +44,10 @@ int __wrap_claims_put(claims *claims, const claim_terms *terms)
     return __real_claims_put(claims, terms);
 }
 
-int __wrap_claims_add(claims *claims, const claim_terms *terms)
+int __wrap_claims_add(claims *claims, tree_place *place, const claim_terms *terms)
 {
     remember(terms->token, terms->key);
-    return __real_claims_add(claims, terms);
+    return __real_claims_add(claims, place, terms);
 }
 
 int __wrap_claims_pass(claims *claims, claim *claim, vidi_str owner, uint64_t token, int64_t deadline, int64_t lease)
