@@ -170,7 +170,7 @@ static uint16_t read_port(const char *text, size_t n)
 static bool is_name_of_host(const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!ascii_is_letter(text[i]) && !ascii_is_digit(text[i]) && !memchr(".-_", text[i], 3))
+        if (!ascii_is_letter(text[i]) && !ascii_is_digit(text[i]) && !strchr(".-_", text[i]))
             return false;
     return n > 0 && n <= ADDRESS_HOST;
 }
@@ -178,7 +178,7 @@ static bool is_name_of_host(const char *text, size_t n)
 static bool is_in_brackets(const char *text, size_t n)
 {
     for (size_t i = 1; i + 1 < n; i++)
-        if (ascii_hex(text[i]) < 0 && !memchr(":.", text[i], 2))
+        if (ascii_hex(text[i]) < 0 && text[i] != ':' && text[i] != '.')
             return false;
     return n > 2 && n <= ADDRESS_HOST;
 }
@@ -237,7 +237,7 @@ static int read_name(address *to, const char *name, char *why)
 {
     size_t length = strlen(name);
     for (size_t i = 0; i < length; i++)
-        if (!ascii_is_letter(name[i]) && !ascii_is_digit(name[i]) && !memchr("._:-", name[i], 4))
+        if (!ascii_is_letter(name[i]) && !ascii_is_digit(name[i]) && !strchr("._:-", name[i]))
             return refuse(why, "the name of a set, which is the last part of its address, is made of letters, digits, "
                                "'.', '_', ':' and '-'");
     if (length == 0 || length > ADDRESS_NAME)

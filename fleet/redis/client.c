@@ -82,15 +82,16 @@ static int explore(redis_client *client)
 {
     int64_t until = client_time() + client->patience_ms;
     client->slots_wanted = true;
+    snprintf(client->why, sizeof client->why, "no host of the address has answered");
     while (client->mode == MODE_UNKNOWN) {
-        if (client_turn(client, until)) {
+        if (client_turn(client, INT64_MAX)) {
             snprintf(client->why, sizeof client->why, "there is no memory left for a connection");
             return VIDI_EMEMORY;
         }
         if (client->mode == MODE_UNKNOWN && client->slots_failed >= client->nodes.count && !client->slots_busy)
             return VIDI_EIO;
-        if (client->mode == MODE_UNKNOWN && client->now >= until)
-            return client->slots_busy ? VIDI_EBUSY : VIDI_EIO;
+        if (client->mode == MODE_UNKNOWN && client->slots_busy && client->now >= until)
+            return VIDI_EBUSY;
     }
     return VIDI_OK;
 }
@@ -134,6 +135,11 @@ void redis_close(redis_client *client)
     free(client->polls);
     free(client->polled);
     free(client);
+}
+
+void redis_hurry(redis_client *client, int64_t ms)
+{
+    atomic_store(&client->hurry_ms, ms > 0 ? ms : 1);
 }
 
 /* ---- questions ---- */

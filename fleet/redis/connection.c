@@ -291,6 +291,8 @@ static int receive(connection *link, int64_t now)
             continue;
         if (n < 0 && errno == EAGAIN)
             break;
+        if (n <= 0 && total > 0)
+            break; /* the next call will see it again */
         if (n <= 0)
             return end_of_input(link, n < 0 ? errno : 0, NULL);
         link->active_at = now;

@@ -16,7 +16,6 @@ enum { CONNECTION_LABEL = 300 };
 
 /* How a client connects. */
 typedef struct connection_how {
-    bool is_unix;                /* hosts without a port are paths of sockets */
     const char *user, *password; /* NULL: none */
     tls_context *tls;            /* NULL: without */
     int64_t connect_ms, reply_ms;

@@ -36,6 +36,7 @@ fault fault_of(vidi_str error)
         {"LOADING", FAULT_LATER},                                                    /* after a start */
         {"BUSY", FAULT_LATER},                                                       /* a script runs */
         {"NOREPLICAS", FAULT_LATER},                                                 /* min-replicas-to-write */
+        {"LOADING", FAULT_SLOTS},     /* after a start; another server may have taken over */
         {"CLUSTERDOWN", FAULT_SLOTS}, /* slots without a server, or a minority of servers */
         {"MASTERDOWN", FAULT_ROLE},   /* a replica without a link to its primary */
         {"READONLY", FAULT_ROLE},     /* a replica */

@@ -172,7 +172,7 @@ node *nodes_redirected(nodes *nodes, vidi_str error, const node *from, int *slot
 
 /* ---- flights ---- */
 
-int node_reserve_flight(node *node)
+static int reserve_flight(node *node)
 {
     if (node->flights_count < node->flights_room)
         return VIDI_OK;
@@ -189,10 +189,23 @@ int node_reserve_flight(node *node)
     return VIDI_OK;
 }
 
-void node_add_flight(node *node, flight_kind kind, job *job)
+int node_put(node *node, flight_kind kind, job *job, const vidi_str *words, size_t count, int64_t now)
 {
+    if (reserve_flight(node) || connection_put(&node->link, words, count, now))
+        return VIDI_EMEMORY;
     size_t at = (node->flights_first + node->flights_count++) % node->flights_room;
     node->flights[at] = (flight){kind, job, node->link.put};
+    return VIDI_OK;
+}
+
+void node_has_written(node *node, bool again)
+{
+    writing *writing = &node->writing;
+    writing->is_new = true;
+    if (again) {
+        writing->has_again = true;
+        writing->offset = -1;
+    }
 }
 
 flight node_take_flight(node *node)

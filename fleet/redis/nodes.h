@@ -18,13 +18,22 @@ typedef struct job_list {
 } job_list;
 
 /* What a reply that is awaited belongs to. */
-typedef enum flight_kind { FLIGHT_CALL, FLIGHT_ASKING, FLIGHT_WAIT, FLIGHT_SLOTS } flight_kind;
+typedef enum flight_kind { FLIGHT_CALL, FLIGHT_ASKING, FLIGHT_WAIT, FLIGHT_OFFSETS, FLIGHT_SLOTS } flight_kind;
 
 typedef struct flight {
     flight_kind kind;
     job *job;     /* of FLIGHT_CALL */
     uint64_t end; /* of the command, as connection.put and connection.handed count */
 } flight;
+
+/* How far writes are on their way to replicas. */
+typedef struct writing {
+    bool is_new;     /* something was written since the last WAIT */
+    bool has_asked;  /* WAIT is on its way: never two of them, because each may take its time */
+    bool has_again;  /* something was sent again, and perhaps changed nothing this time: WAIT does not see that */
+    bool is_reached; /* what WAIT asked for; has_again: the offset is still to be reached */
+    int64_t offset;  /* with has_again: of the primary after the last such command; negative: not known yet */
+} writing;
 
 typedef struct node {
     char *host;
@@ -39,9 +48,8 @@ typedef struct node {
     flight *flights; /* a ring, oldest first */
     size_t flights_first, flights_count, flights_room;
     job_list queue;    /* to be sent */
-    job_list answered; /* written; the answer to WAIT is still missing */
-    bool needs_wait;   /* something was written since the last WAIT */
-    bool waits;        /* WAIT is on its way: never two of them, because each may take its time */
+    job_list answered; /* written; it is not known yet whether replicas have it */
+    writing writing;
 } node;
 
 typedef struct nodes {
@@ -63,9 +71,11 @@ int nodes_take_slots(nodes *nodes, const redis_reply *reply, const node *asked);
 /* The node that an error MOVED or ASK of `from` names, and the slot; NULL: it cannot be read. */
 node *nodes_redirected(nodes *nodes, vidi_str error, const node *from, int *slot);
 
-/* Room for one more flight. VIDI_OK or VIDI_EMEMORY. */
-int node_reserve_flight(node *node);
-void node_add_flight(node *node, flight_kind kind, job *job);
+/* Puts a command into the node's connection, and notes that its reply is awaited. VIDI_OK or VIDI_EMEMORY. */
+int node_put(node *node, flight_kind kind, job *job, const vidi_str *words, size_t count, int64_t now);
+/* What the next reply belongs to. */
 flight node_take_flight(node *node);
+/* Something was written that replicas must have. */
+void node_has_written(node *node, bool again);
 
 #endif

@@ -32,7 +32,11 @@ typedef struct redis_options {
     const char *ca_file, *cert_file, *key_file;
 } redis_options;
 
-/* *name: the last part of the address, for the caller to free. `why`, room REDIS_WHY, gets a sentence after an error. */
+/*
+ * *name: the last part of the address, for the caller to free. `why`, room REDIS_WHY, gets a sentence after an error. A
+ * server that is still loading is waited for, but if no host of the address answers, that is VIDI_EIO at once: the
+ * address may be wrong.
+ */
 int redis_open(redis_client **made, const char *address, const redis_options *options, char **name, char *why);
 void redis_close(redis_client *client);
 
@@ -59,12 +63,21 @@ typedef struct redis_call {
 } redis_call;
 
 /*
+ * With wait_replicas, a write that was sent again is confirmed by INFO replication as well as by WAIT, which knows only
+ * what its own connection has written; a user who may not ask for that gets what WAIT says.
+ *
  * VIDI_OK if each call has a reply, which may be an error of the server; otherwise VIDI_EIO, VIDI_EBUSY (patience is
  * over while servers were there) or VIDI_EMEMORY, and redis_why has the sentence. Calls of one slot are executed in
- * their order unless one is repeated.
+ * their order, unless one of them is redirected, delayed or repeated.
  */
 int redis_run(redis_client *client, redis_call *calls, size_t n);
 const char *redis_why(const redis_client *client);
+
+/*
+ * From now on patience and the wait for one reply are at most `ms`: for a program that has been told to end. May be called
+ * by any thread while another one is inside redis_run.
+ */
+void redis_hurry(redis_client *client, int64_t ms);
 
 /* The slot of a key: CRC16 of what is between the first braces, if there is something. */
 int redis_slot(vidi_str key);

@@ -214,7 +214,7 @@ static int take_line(reply_reader *reader, const char *line, size_t n)
         return copy_line(reader, REDIS_TEXT, rest, length);
     if (line[0] == '-')
         return copy_line(reader, REDIS_ERROR, rest, length);
-    if (!memchr(":$*", line[0], 3) || !read_integer(rest, length, &number))
+    if ((line[0] != ':' && line[0] != '$' && line[0] != '*') || !read_integer(rest, length, &number))
         return VIDI_EFORMAT;
     if (line[0] == ':')
         return deliver(reader, (redis_reply){.type = REDIS_INTEGER, .integer = number});

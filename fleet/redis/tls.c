@@ -66,7 +66,7 @@ enum {
     X(void, ERR_clear_error, (void))                                                                                   \
     X(void, ERR_error_string_n, (unsigned long error, char *to, size_t room))
 
-#define FIELD(result, name, arguments) result(*name) arguments;
+#define FIELD(result, name, arguments) result(*(name)) arguments; /* NOLINT(bugprone-macro-parentheses) */
 static struct {
     FUNCTIONS(FIELD)
 } ssl;

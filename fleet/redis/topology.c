@@ -67,10 +67,8 @@ static void forget_question(redis_client *client)
 static void send_question(redis_client *client)
 {
     node *to = client->slots_node; /* NULL: the connection has failed */
-    if (!to || to->link.state != CONNECTION_READY || node_reserve_flight(to) ||
-        connection_put(&to->link, cluster_slots, 2, client->now))
+    if (!to || to->link.state != CONNECTION_READY || node_put(to, FLIGHT_SLOTS, NULL, cluster_slots, 2, client->now))
         return;
-    node_add_flight(to, FLIGHT_SLOTS, NULL);
     client->slots_sent = true;
     client->slots_due = client->now + ANSWER_MS;
 }
