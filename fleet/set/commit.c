@@ -3,7 +3,8 @@
  *
  * A claim is committed by its token. "stale" means that the claim is gone: it has expired and somebody else has taken
  * the URL, or the set was rotated. Then the URL may be handed out twice, which is counted. If a reply was lost and the
- * command sent again, "stale" is what a claim is answered that the first command has committed.
+ * command sent again, by the client or by a later call, "stale" is what a claim is answered that the first command has
+ * committed.
  */
 #include <string.h>
 
@@ -17,7 +18,7 @@ static int take_answer(vidi_cluster *cluster, size_t position, const redis_reply
     bool stale = item->type == REDIS_TEXT && text_is(item->text, "stale");
     if (item->type != REDIS_TEXT || (!stale && !text_is(item->text, "committed")))
         return cluster_garbled(cluster);
-    cluster->stale += stale && !repeated;
+    cluster->stale += stale && !repeated && slice->numbers[position] >= cluster->unsure;
     pending_at(&cluster->pending, slice->numbers[position])->token = 0;
     leases_remove(cluster->leases, slice->shards[position]);
     return VIDI_OK;
@@ -46,6 +47,8 @@ int commit_before(vidi_cluster *cluster, uint64_t mark)
         CLUSTER_TRY(take_pending(cluster, &number, mark));
         slice_ask(cluster, &command);
         int code = slice_run(cluster, take_answer);
+        if (code != VIDI_OK)
+            cluster->unsure = number;
         first = code != VIDI_OK ? code : first;
         if (code == VIDI_EIO || code == VIDI_EBUSY)
             break;

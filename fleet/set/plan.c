@@ -58,18 +58,26 @@ static int make_trial(vidi_set **set, const vidi_options *options, uint64_t capa
     return code == VIDI_OK ? code : cluster_fail_as_set(code);
 }
 
-/* Bytes of the whole set when it is full, as planned, or, where no plan can be made, as a small set says. */
+/*
+ * Bytes of the whole set when it is full, of which `trial` was made. What grows is planned: with the parameters that are
+ * in force, or, for kinds whose plans do not take those, with what the options say.
+ */
 static uint64_t planned_bytes(const vidi_options *options, const vidi_stats *trial)
 {
     vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
     vidi_plan_entry plan;
     size_t count = 1;
+    if (!(trial->can & VIDI_CAN_GROW))
+        return trial->bytes;
     want.kind = trial->kind;
-    want.params = options->params;
+    want.params = trial->params;
     want.urls = options->capacity;
+    if (vidi_plan(&want, &plan, &count) == VIDI_OK && count)
+        return plan.bytes;
+    want.params = options->params;
     want.error = options->error > 0 ? options->error : 1e-6;
-    bool good = vidi_plan(&want, &plan, &count) == VIDI_OK && count;
-    return good ? plan.bytes : trial->bytes;
+    count = 1;
+    return vidi_plan(&want, &plan, &count) == VIDI_OK && count ? plan.bytes : trial->bytes;
 }
 
 static uint32_t choose_shards(const vidi_options *options, const vidi_stats *trial, uint32_t without)
