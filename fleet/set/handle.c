@@ -177,6 +177,12 @@ const struct vidi_canon *vidi_cluster_canon_of(const vidi_cluster *cluster)
     return cluster->canon;
 }
 
+void vidi_cluster_hurry(vidi_cluster *cluster, int64_t ms)
+{
+    if (cluster)
+        redis_hurry(cluster->client, ms);
+}
+
 /* ---- turns ---- */
 
 int cluster_enter(vidi_cluster *cluster)

@@ -56,7 +56,7 @@ struct vidi_cluster {
     pending pending;
     leases *leases; /* NULL: nothing was claimed yet */
     uint64_t stale;
-    uint64_t unsure; /* claims before this number may have been committed by a command without a reply */
+    uint64_t unsure;  /* claims before this number may have been committed by a command without a reply */
     bool unreachable; /* the last run of commands got no replies */
 };
 

@@ -11,6 +11,7 @@
 
 #include "message.h"
 
+enum { TRIAL_URLS = 1000000 };
 #define SHARD_BYTES (UINT64_C(8) << 20)
 
 uint64_t plan_share(uint64_t urls, uint32_t shards)
@@ -46,45 +47,51 @@ static int read_options(vidi_options *options, const vidi_options *given)
     return VIDI_OK;
 }
 
-/* A shard in memory, which takes room only for what is added: so many URLs. */
-static int make_trial(vidi_set **set, const vidi_options *options, uint64_t capacity)
+/* A shard in memory, which takes room only for what is added. It is small: what this machine can hold does not matter. */
+static int make_trial(vidi_set **set, const vidi_options *options)
 {
     vidi_options trial = *options;
     vidi_access access = VIDI_ACCESS_INIT;
     access.flags = VIDI_TOUCH_LATER;
-    trial.capacity = capacity;
+    trial.capacity = options->capacity < TRIAL_URLS ? options->capacity : TRIAL_URLS;
     trial.access = &access;
     int code = vidi_create(set, &trial);
     return code == VIDI_OK ? code : cluster_fail_as_set(code);
 }
 
-/*
- * Bytes of the whole set when it is full, of which `trial` was made. What grows is planned: with the parameters that are
- * in force, or, for kinds whose plans do not take those, with what the options say.
- */
-static uint64_t planned_bytes(const vidi_options *options, const vidi_stats *trial)
+static bool plan_bytes(const vidi_stats *trial, const char *params, uint64_t urls, double error, uint64_t *bytes)
 {
     vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
     vidi_plan_entry plan;
     size_t count = 1;
-    if (!(trial->can & VIDI_CAN_GROW))
-        return trial->bytes;
     want.kind = trial->kind;
-    want.params = trial->params;
-    want.urls = options->capacity;
-    if (vidi_plan(&want, &plan, &count) == VIDI_OK && count)
-        return plan.bytes;
-    want.params = options->params;
-    want.error = options->error > 0 ? options->error : 1e-6;
-    count = 1;
-    return vidi_plan(&want, &plan, &count) == VIDI_OK && count ? plan.bytes : trial->bytes;
+    want.params = params;
+    want.urls = urls;
+    want.error = error;
+    bool good = vidi_plan(&want, &plan, &count) == VIDI_OK && count;
+    *bytes = good ? plan.bytes : 0;
+    return good;
+}
+
+/*
+ * Bytes of the whole set when it is full. Plans do not take all parameters. Of a kind that grows, those that are in force
+ * say how large a URL is; for others, those that were given, if any, may say how many bits it sets.
+ */
+static uint64_t planned_bytes(const vidi_options *options, const vidi_stats *trial)
+{
+    uint64_t bytes, urls = options->capacity;
+    double error = options->error > 0 ? options->error : 1e-6;
+    if (!(trial->can & VIDI_CAN_GROW) || !plan_bytes(trial, trial->params, urls, 0, &bytes))
+        if (!plan_bytes(trial, options->params, urls, error, &bytes))
+            (void)plan_bytes(trial, NULL, urls, error, &bytes);
+    return bytes;
 }
 
 static uint32_t choose_shards(const vidi_options *options, const vidi_stats *trial, uint32_t without)
 {
-    if (!options->capacity)
+    uint64_t bytes = options->capacity ? planned_bytes(options, trial) : 0, shards = bytes / SHARD_BYTES + 1;
+    if (!bytes)
         return without;
-    uint64_t shards = planned_bytes(options, trial) / SHARD_BYTES + 1;
     return shards < RECORD_SHARDS ? (uint32_t)shards : RECORD_SHARDS;
 }
 
@@ -135,7 +142,7 @@ int plan_record(record *record, const vidi_options *options, uint32_t shards, ui
     if (shards > RECORD_SHARDS)
         return cluster_fail(VIDI_EOPTION, "a set has at most %d shards", RECORD_SHARDS);
     CLUSTER_TRY(read_options(&wanted, options));
-    CLUSTER_TRY(make_trial(&set, &wanted, wanted.capacity ? plan_share(wanted.capacity, shards ? shards : 1) : 0));
+    CLUSTER_TRY(make_trial(&set, &wanted));
     int code = vidi_stat(set, &trial);
     vidi_close(set);
     if (code != VIDI_OK)

@@ -12,12 +12,18 @@
 
 /* ---- numbers ---- */
 
+/* With as few digits as tell it from every other number. */
 void set_print_real(double number, char text[RECORD_NUMBER])
 {
-    snprintf(text, RECORD_NUMBER, "%.17g", number);
-    for (char *c = text; *c; c++)
-        if (*c == ',')
-            *c = '.';
+    double again = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, RECORD_NUMBER, "%.*g", digits, number);
+        for (char *c = text; *c; c++)
+            if (*c == ',')
+                *c = '.';
+        if (set_parse_real((vidi_str){text, strlen(text)}, &again) && again == number)
+            return;
+    }
 }
 
 bool set_parse_real(vidi_str text, double *number)

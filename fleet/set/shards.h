@@ -3,8 +3,8 @@
  *
  * Shard i of N is the key {NAME:i:j} with the first j = 0, 1, 2, … whose slot lies in the i-th of N equal ranges of the
  * 16,384 slots. So the shards are spread over a cluster as evenly as its slots are, and everybody who knows NAME and N
- * finds them without a table. Finding j takes 16,384 / N tries on average, of a nanosecond or two each; a name is found
- * when it is first needed.
+ * finds them without a table. Finding j takes N tries on average, of a nanosecond or two each; a name is found when it is
+ * first needed.
  *
  * The id of a shard is a hash of the set's id and i. Each command says it, so that a key that holds something else is
  * noticed (docs/REDIS.md, "Which set?").

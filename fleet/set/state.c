@@ -50,17 +50,25 @@ static bool read_intent(state *state, vidi_str *text)
            state->error < 1 && (state->keep || word_is(keep, "0"));
 }
 
-bool state_read(state *state, vidi_str text)
+static bool read_words(state *state, vidi_str text)
 {
-    *state = (struct state){.phase = STATE_DROPPING};
-    if (text.len >= STATE_ROOM)
-        return false;
     vidi_str phase = next_word(&text);
     if (word_is(phase, "dropping"))
-        return text.len == 0;
+        return true;
     state->phase = word_is(phase, "ready") ? STATE_READY : STATE_ROTATING;
     if (state->phase == STATE_ROTATING && !word_is(phase, "rotating"))
         return false;
     bool good = set_parse_count(next_word(&text), &state->epoch);
-    return good && (state->phase == STATE_READY || read_intent(state, &text)) && text.len == 0;
+    return good && (state->phase == STATE_READY || read_intent(state, &text));
+}
+
+/* What would be written differently is not a state. */
+bool state_read(state *state, vidi_str text)
+{
+    char again[STATE_ROOM];
+    *state = (struct state){.phase = STATE_DROPPING};
+    if (text.len >= STATE_ROOM || !read_words(state, text))
+        return false;
+    state_write(state, again);
+    return word_is(text, again);
 }

@@ -81,30 +81,46 @@ typedef struct vidi_cluster_access {
     }
 
 /*
- * Makes an empty set: its record and all of its shards. shards: how many; 0: one for each 8 MiB of the set that
- * `options` plan, so that moving a shard never holds up a server for long; without a capacity, 16 in a cluster and 1 on
- * a single server. The number never changes. Of `options`, kind, params, capacity, error, headroom, key, flags, canon
- * and tracking count (like, key_from, path, access and member must be unset). VIDI_EEXIST if there is a set of that
- * name. Killed in the middle, it can be repeated with the same options.
+ * Makes an empty set: its record and all of its shards. shards: how many, at most 16,384; 0: one for each 8 MiB of the
+ * set that `options` plan, so that moving a shard never holds up a server for long; without a capacity, 16 in a cluster
+ * and 1 on a single server. The number never changes. Of `options`, kind, params, capacity, error, headroom, key, flags
+ * and canon count; all others must be unset. params are those of each shard: a size such as m is the size of one.
+ * VIDI_ECANNOT for kinds and parameters that store every add (VIDI_STORES_EVERY_ADD), and for `tracking`, which servers
+ * do not know. VIDI_EEXIST if there is a set of that name. Killed in the middle, it can be repeated with the same
+ * options.
  */
 VIDI_API int vidi_cluster_create(const char *address, const vidi_options *options, uint32_t shards,
                                  const vidi_cluster_access *access);
 
-/* Opens a set. access may be NULL. On error *cluster is NULL. */
+/*
+ * Opens a set. access may be NULL. On error *cluster is NULL: VIDI_EABSENT if there is no set of that name, VIDI_EBUSY if
+ * it is still being made, VIDI_EIO if no server answers or the address may not do this.
+ */
 VIDI_API int vidi_cluster_open(vidi_cluster **cluster, const char *address, const vidi_cluster_access *access);
 
 /* Gives up what was claimed and not committed, so that others get it at once, and frees the handle. NULL is fine. */
 VIDI_API void vidi_cluster_close(vidi_cluster *cluster);
 
+/*
+ * From now on each call waits for servers for at most so many milliseconds: for a program that has been told to end. It
+ * takes effect at once, also for a call that another thread is in; it does not wait for that.
+ */
+VIDI_API void vidi_cluster_hurry(vidi_cluster *cluster, int64_t ms);
+
 /* ---- as for a vidi_set ---- */
 
 VIDI_API int vidi_cluster_add(vidi_cluster *cluster, vidi_str url);
-/* Errors, verdicts and marks as for vidi_add_batch. URLs claimed by other clients are VIDI_SEEN (VIDI_TELL_HELD). */
+/*
+ * Errors, verdicts and marks as for vidi_add_batch. URLs claimed by other clients are VIDI_SEEN (VIDI_TELL_HELD). After
+ * an error, verdicts stand: a URL that is VIDI_NEW is claimed, and if it could not be committed at once, that is tried
+ * again in the next call. Adding the VIDI_UNTRIED ones again is safe, also if the servers had claimed them already.
+ */
 VIDI_API int vidi_cluster_add_batch(vidi_cluster *cluster, const vidi_str *urls, size_t n, uint8_t *verdicts,
                                     uint64_t *marks);
 VIDI_API int vidi_cluster_has(vidi_cluster *cluster, vidi_str url);
 VIDI_API int vidi_cluster_has_batch(vidi_cluster *cluster, const vidi_str *urls, size_t n, uint8_t *verdicts);
 VIDI_API int vidi_cluster_has_previous(vidi_cluster *cluster, vidi_str url);
+/* Counts at once, also with VIDI_MANUAL_COMMIT. */
 VIDI_API int vidi_cluster_remove(vidi_cluster *cluster, vidi_str url);
 VIDI_API int vidi_cluster_count(vidi_cluster *cluster, vidi_str url, uint64_t *times);
 
@@ -174,7 +190,8 @@ enum vidi_claim_flags {
 
 /*
  * These calls name their owner themselves. A claim of theirs is not part of marks and commits, and not renewed in the
- * background.
+ * background. After an error, claim the URLs that are VIDI_UNTRIED once more, with VIDI_CLAIM_AGAIN: servers may have
+ * claimed some of them for this owner.
  */
 VIDI_API int vidi_cluster_claim(vidi_cluster *cluster, const char *owner, int64_t lease_ms, vidi_claim *claims,
                                 size_t n, unsigned flags);
