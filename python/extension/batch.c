@@ -24,7 +24,8 @@
  * that waits for the disk after each piece gets large ones at once.
  */
 #define PIECE_LEAST ((size_t)1 << 10)
-#define PIECE_MOST ((size_t)1 << 18) /* some 20 ms */
+#define PIECE_MOST ((size_t)1 << 18)   /* some 20 ms */
+#define PIECE_SERVER ((size_t)1 << 14) /* for sets on a server: enough to keep all servers of a cluster busy */
 
 #define LINE 64     /* bytes of a cache line */
 #define FETCHED 512 /* bytes of a string that are fetched ahead */
@@ -171,7 +172,7 @@ static void attach_answers(PyObject *answers)
 /* How many of the rest are next. */
 static size_t piece_of(const set_object *self, const batch *batch, size_t first)
 {
-    size_t rest = batch->n - first, most = PIECE_MOST;
+    size_t rest = batch->n - first, most = self->is_on_server ? PIECE_SERVER : PIECE_MOST;
     if (batch->adds && !self->may_sleep && self->added < most)
         most = self->added < PIECE_LEAST ? PIECE_LEAST : (size_t)self->added;
     return rest < most ? rest : most;
@@ -193,10 +194,14 @@ static bool call_piece(set_object *self, const batch *batch, size_t first, size_
     int error;
     if (batch->adds)
         vp_hint_if_due(self, self->added + n);
-    VP_CALL(self, error,
-            batch->adds ? vidi_add_batch(set, urls, n, verdicts, NULL) : vidi_has_batch(set, urls, n, verdicts));
+    if (batch->adds)
+        VP_EITHER(self, error, vidi_add_batch(set, urls, n, verdicts, NULL),
+                  vidi_cluster_add_batch(cluster, urls, n, verdicts, NULL));
+    else
+        VP_EITHER(self, error, vidi_has_batch(set, urls, n, verdicts),
+                  vidi_cluster_has_batch(cluster, urls, n, verdicts));
     if (error != VIDI_OK)
-        vp_raise(error);
+        vp_fail(self, error);
     else if (batch->adds)
         count_new(self, verdicts, n);
     return error == VIDI_OK;
@@ -204,7 +209,7 @@ static bool call_piece(set_object *self, const batch *batch, size_t first, size_
 
 static bool call_all(set_object *self, const batch *batch)
 {
-    if (!vp_opened(self)) /* also if there is nothing to do */
+    if (!vp_is_usable(self)) /* also if there is nothing to do */
         return false;
     for (size_t i = 0, n; i < batch->n; i += n) {
         n = piece_of(self, batch, i);
@@ -322,10 +327,7 @@ bool vp_update(set_object *self, PyObject *urls, vp_missing missing)
     batch batch = {true, VIDI_NEW, missing, .usual = Py_False};
     if (!PyObject_TypeCheck(urls, vp_set_type))
         return call_many((PyObject *)self, urls, &batch);
-    int error = vp_merge(self, (set_object *)urls, 0);
-    if (error < 0)
-        vp_raise(error);
-    return error >= 0;
+    return vp_merge(self, (set_object *)urls, 0);
 }
 
 PyObject *vp_set_or(PyObject *self, PyObject *urls)
@@ -342,7 +344,7 @@ static PyObject *update(PyObject *self, PyObject *args, PyObject *keywords)
         PyErr_SetString(PyExc_TypeError, "update() has one keyword argument, missing");
         return NULL;
     }
-    if (!vp_to_missing(word, &missing) || !vp_opened((set_object *)self))
+    if (!vp_to_missing(word, &missing) || !vp_is_usable((set_object *)self))
         return NULL;
     for (Py_ssize_t i = 0; i < PyTuple_Size(args); i++)
         if (!vp_update((set_object *)self, PyTuple_GetItem(args, i), missing))

@@ -10,25 +10,35 @@
 typedef struct target {
     PyObject *owner;  /* of the path's bytes; NULL: in memory */
     const char *path; /* NULL: in memory */
-    vidi_access access;
+    vp_use use;
 } target;
 
 /* False with an exception, and with nothing to free. */
 static bool target_take(target *self, PyObject *path, PyObject *keywords)
 {
-    *self = (target){.access = VIDI_ACCESS_INIT};
-    if (!vp_access(keywords, &self->access) || !vp_path(path, &self->owner))
+    self->owner = NULL;
+    if (!vp_take_use(keywords, &self->use) || !vp_fits_folders(&self->use) || !vp_path(path, &self->owner))
         return false;
     self->path = self->owner ? PyBytes_AsString(self->owner) : NULL;
-    return true;
+    if (!self->path || !vidi_cluster_is_address(self->path))
+        return true;
+    vp_raise_sentence(VIDI_ECANNOT, "a set on a server is not made from another one: make it with vidi.Set.create(), "
+                                    "and merge() the other one into it");
+    Py_CLEAR(self->owner);
+    return false;
 }
 
-/* The object around the new set, or NULL if making it has failed, with an exception. Ends the target. */
-static PyObject *target_wrap(target *self, PyObject *type, vidi_set *set, int error)
+/*
+ * The object around the new set, or NULL if making it has failed, with an exception. `from` is the set that it was made
+ * from, NULL if there is none. Ends the target.
+ */
+static PyObject *target_wrap(target *self, PyObject *type, const set_object *from, vidi_set *set, int error)
 {
     PyObject *object = NULL;
     if (error == VIDI_OK)
-        object = vp_wrap((PyTypeObject *)type, set, self->path, &self->access);
+        object = vp_wrap((PyTypeObject *)type, (vp_handle){.set = set}, self->path, &self->use);
+    else if (from)
+        vp_fail(from, error);
     else
         vp_raise(error);
     Py_CLEAR(self->owner);
@@ -61,25 +71,32 @@ static const char like_doc[] =
     "    >>> b.kind, len(b)\n"
     "    ('blocked', 0)\n";
 
-static int create_like(vidi_set **made, const vidi_set *other, const target *target)
+typedef struct likeness {
+    vidi_set *made;
+    const target *target;
+} likeness;
+
+/* A vp_task. */
+static int create_like(const vidi_set *other, void *context)
 {
+    likeness *self = context;
     vidi_options options = VIDI_OPTIONS_INIT;
     options.like = other;
-    options.path = target->path;
-    options.access = &target->access;
-    return vidi_create(made, &options);
+    options.path = self->target->path;
+    options.access = &self->target->use.access;
+    return vidi_create(&self->made, &options);
 }
 
 static PyObject *like_with(PyObject *type, PyObject **values, PyObject *keywords)
 {
     target target;
-    vidi_set *made = NULL;
+    likeness likeness = {NULL, &target};
     int error;
     set_object *other = vp_set(values[0]);
     if (!other || !target_take(&target, values[1], keywords))
         return NULL;
-    VP_CALL(other, error, create_like(&made, set, &target));
-    return target_wrap(&target, type, made, error);
+    VP_EITHER(other, error, create_like(set, &likeness), vp_run_first_shard(cluster, create_like, &likeness));
+    return target_wrap(&target, type, other, likeness.made, error);
 }
 
 static PyObject *like(PyObject *type, PyObject *args, PyObject *keywords)
@@ -140,7 +157,7 @@ static int read_set(vidi_set **set, PyObject *bytes, target *target)
 {
     vidi_str left = {PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes)};
     uint64_t length = left.len;
-    vidi_access access = target->access;
+    vidi_access access = target->use.access;
     int error;
     access.flags |= VIDI_READ_TO_END;
     VP_RELEASED(error = vidi_read(set, give, &left, length, target->path, &access));
@@ -155,7 +172,7 @@ static PyObject *from_bytes_with(PyObject *type, PyObject **values, PyObject *ke
         return NULL;
     PyObject *bytes = bytes_of(values[0]);
     int error = bytes ? read_set(&set, bytes, &target) : VP_RAISED;
-    PyObject *object = target_wrap(&target, type, set, error);
+    PyObject *object = target_wrap(&target, type, NULL, set, error);
     Py_XDECREF(bytes);
     return object;
 }
@@ -171,7 +188,8 @@ static PyObject *from_bytes(PyObject *type, PyObject *args, PyObject *keywords)
 
 static const char copy_doc[] =
     "copy($self, /)\n--\n\n"
-    "Copy the set, into memory, with its key, counters and epochs. Of a set in a folder, what is committed.\n\n"
+    "Copy the set, into memory, with its key, counters and epochs. Of a set in a folder, what is committed; of a set\n"
+    "on a server all shards, joined, without its past epochs.\n\n"
     "    >>> s = vidi.Set()\n"
     "    >>> s.add('http://example.org/')\n"
     "    True\n"
@@ -180,23 +198,37 @@ static const char copy_doc[] =
     "    (False, True, 1)\n";
 
 /* The copy treats what is not a URL as the original does, and has its memory limit. */
-static vidi_access access_of_copy(const set_object *self)
+static vp_use use_of_copy(const set_object *self)
 {
-    vidi_access access = VIDI_ACCESS_INIT;
-    access.memory_limit = self->access.memory_limit;
-    access.invalid = self->access.invalid;
-    access.allocator = vp_allocator();
-    return access;
+    vp_use use = {.access = VIDI_ACCESS_INIT};
+    use.access.memory_limit = self->access.memory_limit;
+    use.access.invalid = self->access.invalid;
+    use.access.allocator = vp_allocator();
+    return use;
+}
+
+/* A shard keeps what is not a URL, so that is all that the joined ones can do, unless they are copied again. */
+static int copy_cluster(vidi_set **twin, vidi_cluster *cluster, const vidi_access *access)
+{
+    vidi_set *joined = NULL;
+    int error = vp_join(cluster, &joined);
+    if (error != VIDI_OK || access->invalid == VIDI_KEEP_INVALID) {
+        *twin = joined;
+        return error;
+    }
+    error = VP_OF_COPY(vidi_copy(twin, joined, access));
+    vidi_close(joined);
+    return error;
 }
 
 static PyObject *copy(PyObject *object, PyObject *Py_UNUSED(none))
 {
     set_object *self = (set_object *)object;
     vidi_set *twin = NULL;
-    vidi_access access = access_of_copy(self);
+    vp_use use = use_of_copy(self);
     int error;
-    VP_CALL(self, error, vidi_copy(&twin, set, &access));
-    return error < 0 ? vp_raise(error) : vp_wrap(Py_TYPE(object), twin, NULL, &access);
+    VP_EITHER(self, error, vidi_copy(&twin, set, &use.access), copy_cluster(&twin, cluster, &use.access));
+    return error < 0 ? vp_fail(self, error) : vp_wrap(Py_TYPE(object), (vp_handle){.set = twin}, NULL, &use);
 }
 
 const PyMethodDef vp_derive_methods[] = {

@@ -1,4 +1,7 @@
-/* Methods for sets in folders: marks, commits, notes, syncs and snapshots; and expect(). All release the GIL. */
+/*
+ * Methods for sets in folders: marks, commits, notes, syncs and snapshots; and expect(). All release the GIL. Of these,
+ * sets on servers have marks and commits.
+ */
 #include "arguments.h"
 
 /* A method that calls a function of the library, which takes nothing but the set, and returns None. */
@@ -10,28 +13,34 @@
         return vp_none(error);                                                                                         \
     }
 
-PLAIN_METHOD(commit, vidi_commit)
 PLAIN_METHOD(sync_set, vidi_sync)
 PLAIN_METHOD(snapshot, vidi_snapshot)
 PLAIN_METHOD(verify, vidi_verify)
+
+static PyObject *commit(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    int error;
+    VP_EITHER(self, error, vidi_commit(set), vidi_cluster_commit(cluster));
+    return vp_fail_or_none((set_object *)self, error);
+}
 
 static PyObject *commit_to(PyObject *self, PyObject *argument)
 {
     uint64_t mark;
     int error = VP_RAISED;
     if (vp_to_count(argument, "mark", &mark))
-        VP_CALL(self, error, vidi_commit_to(set, mark));
-    return vp_none(error);
+        VP_EITHER(self, error, vidi_commit_to(set, mark), vidi_cluster_commit_to(cluster, mark));
+    return vp_fail_or_none((set_object *)self, error);
 }
 
-/* The caller knows better than hint.c, from now on. */
+/* The caller knows better than hint.c, from now on. Servers take no hints. */
 static PyObject *expect(PyObject *self, PyObject *argument)
 {
     uint64_t urls;
     int error = VP_RAISED;
     ((set_object *)self)->hint_at = UINT64_MAX;
     if (vp_to_count(argument, "urls", &urls))
-        VP_CALL(self, error, vidi_expect(set, urls));
+        VP_EITHER(self, error, vidi_expect(set, urls), VIDI_OK);
     return vp_none(error);
 }
 
@@ -39,8 +48,8 @@ static PyObject *mark(PyObject *self, PyObject *Py_UNUSED(none))
 {
     uint64_t mark = 0;
     int error;
-    VP_CALL(self, error, vidi_mark(set, &mark));
-    return error < 0 ? vp_raise(error) : PyLong_FromUnsignedLongLong(mark);
+    VP_EITHER(self, error, vidi_mark(set, &mark), vidi_cluster_mark(cluster, &mark));
+    return error < 0 ? vp_fail((set_object *)self, error) : PyLong_FromUnsignedLongLong(mark);
 }
 
 static PyObject *commit_note(PyObject *self, PyObject *args)
@@ -68,7 +77,7 @@ static PyObject *note_of(PyObject *self, void *Py_UNUSED(closure))
 static const char commit_doc[] =
     "commit($self, /)\n--\n\n"
     "Say that all new URLs so far have been handled (manual_commit=True). After a crash, URLs that\n"
-    "were never committed are new again. Does nothing for other sets.\n";
+    "were never committed are new again; on a server, when their lease ends. Does nothing for other sets.\n";
 
 static const char mark_doc[] =
     "mark($self, /)\n--\n\n"

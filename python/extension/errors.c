@@ -13,7 +13,7 @@ static const char *const names[] = {
 #define CLASSES (sizeof names / sizeof *names)
 
 static PyObject *classes[CLASSES];
-static PyObject *invalid_url, *absent, *closed, *forked;
+static PyObject *invalid_url, *absent, *closed, *forked, *server;
 
 static bool take(PyObject *module, const char *name, PyObject **class)
 {
@@ -32,7 +32,8 @@ bool vp_errors_init(void)
     if (!module)
         return false;
     bool found = take(module, "InvalidURL", &invalid_url) && take(module, "AbsentError", &absent) &&
-                 take(module, "ClosedError", &closed) && take(module, "ForkError", &forked);
+                 take(module, "ClosedError", &closed) && take(module, "ForkError", &forked) &&
+                 take(module, "ServerError", &server);
     for (size_t i = 0; found && i < CLASSES; i++)
         found = take(module, names[i], &classes[i]);
     Py_DECREF(module);
@@ -67,9 +68,28 @@ PyObject *vp_none(int error)
     return error < 0 ? vp_raise(error) : Py_NewRef(Py_None);
 }
 
-PyObject *vp_raise_absent(void)
+PyObject *vp_raise_on_server(int error)
 {
-    return raise(absent, vidi_message());
+    if (error == VP_RAISED)
+        return NULL;
+    return raise(error == VIDI_EIO ? server : class_of(error), vidi_cluster_message());
+}
+
+PyObject *vp_fail(const set_object *self, int error)
+{
+    if (error != VP_RAISED && error < VP_COPY_ERRORS)
+        return vp_raise(error - VP_COPY_ERRORS);
+    return self->is_on_server ? vp_raise_on_server(error) : vp_raise(error);
+}
+
+PyObject *vp_fail_or_none(const set_object *self, int error)
+{
+    return error < 0 ? vp_fail(self, error) : Py_NewRef(Py_None);
+}
+
+PyObject *vp_raise_absent(const set_object *self)
+{
+    return raise(absent, self->is_on_server ? vidi_cluster_message() : vidi_message());
 }
 
 PyObject *vp_raise_sentence(int error, const char *sentence)

@@ -51,18 +51,44 @@ static int list_set(const vidi_set *set, void *context)
     return vidi_iterate(set, self->visitor, self);
 }
 
+/* A vp_task: adds what a shard holds. */
+static int list_shard(const vidi_set *set, void *context)
+{
+    copy *self = context;
+    return vidi_iterate(set, self->visitor, self);
+}
+
+/* Also if the set is empty. */
+static bool lacks_urls(const copy *self, const vidi_stats *stats)
+{
+    return self->visitor == copy_url && stats->can & VIDI_CAN_ITERATE && !(stats->can & VIDI_KEEPS_URLS);
+}
+
 static int copy_set(const vidi_set *set, const vidi_access *access, copy *self, vidi_stats *stats)
 {
     int error = vidi_stat(set, stats);
     if (error < 0)
         return error;
     if (!(stats->can & VIDI_CAN_ITERATE))
-        return list_set(set, self);                                   /* which knows why not */
-    if (self->visitor == copy_url && !(stats->can & VIDI_KEEPS_URLS)) /* also if the set is empty */
+        return list_set(set, self); /* which knows why not */
+    if (lacks_urls(self, stats))
         return NO_URLS;
     bool may_come_twice = stats->can & VIDI_STORES_EVERY_ADD;
     int result =
         may_come_twice ? vp_run_copied(set, access, list_set, self) : vp_run_whole(set, access, list_set, self);
+    if (result == VIDI_OK)
+        bytes_trim(&self->bytes);
+    return result;
+}
+
+static int copy_cluster(vidi_cluster *cluster, copy *self, vidi_stats *stats)
+{
+    int result = vidi_cluster_stat(cluster, stats, NULL);
+    if (result < 0)
+        return result;
+    if (lacks_urls(self, stats))
+        return NO_URLS;
+    result = vp_run_shards(cluster, list_shard, self);
     if (result == VIDI_OK)
         bytes_trim(&self->bytes);
     return result;
@@ -77,13 +103,13 @@ typedef struct iterator {
 
 static PyTypeObject *url_iterator, *hash_iterator;
 
-static PyObject *raise_result(int result, const vidi_stats *stats)
+static PyObject *raise_result(const set_object *owner, int result, const vidi_stats *stats)
 {
     char sentence[160];
     if (result == NO_MEMORY)
         return PyErr_NoMemory();
     if (result != NO_URLS)
-        return vp_raise(result);
+        return vp_fail(owner, result);
     snprintf(sentence, sizeof sentence, "a set of kind %s keeps only hashes of its URLs; list them with hashes()",
              stats->kind);
     return vp_raise_sentence(VIDI_ECANNOT, sentence);
@@ -94,7 +120,7 @@ static PyObject *iterator_make(set_object *owner, PyTypeObject *type)
     vidi_stats stats = {.size = sizeof stats};
     copy copied = {.visitor = type == url_iterator ? copy_url : copy_hash};
     int result;
-    VP_CALL(owner, result, copy_set(set, &owner->access, &copied, &stats));
+    VP_EITHER(owner, result, copy_set(set, &owner->access, &copied, &stats), copy_cluster(cluster, &copied, &stats));
     iterator *self = result == VIDI_OK ? PyObject_New(iterator, type) : NULL;
     if (self) {
         self->copy = copied;
@@ -102,7 +128,7 @@ static PyObject *iterator_make(set_object *owner, PyTypeObject *type)
         return (PyObject *)self;
     }
     bytes_free(&copied.bytes);
-    return result == VIDI_OK ? NULL : raise_result(result, &stats);
+    return result == VIDI_OK ? NULL : raise_result(owner, result, &stats);
 }
 
 static void iterator_dealloc(PyObject *object)

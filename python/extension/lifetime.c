@@ -18,7 +18,7 @@
 
 static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t somebody_left = PTHREAD_COND_INITIALIZER;
-static set_object *open_sets; /* those in folders */
+static set_object *open_sets; /* those in folders and on servers */
 
 unsigned vp_generation = 1;
 
@@ -41,17 +41,27 @@ bool vp_fork_init(void)
     return true;
 }
 
+/* It is open, or about to be closed. */
+static bool has_set(const set_object *self)
+{
+    return self->set || self->cluster;
+}
+
 bool vp_is_inherited(const set_object *self)
 {
-    return self->set && self->made_in != vp_generation;
+    return has_set(self) && self->made_in != vp_generation;
 }
 
 vidi_set *vp_refuse(set_object *self)
 {
     if (vp_is_inherited(self))
         vp_raise_forked();
-    else
+    else if (self->generation != vp_generation)
         vp_raise_closed();
+    else if (self->is_on_server)
+        vp_raise_sentence(VIDI_ECANNOT, "a set on a server cannot do that, only one in memory or in a folder");
+    else
+        vp_raise_sentence(VIDI_ECANNOT, "only a set on a server can do that, not one in memory or in a folder");
     return NULL;
 }
 
@@ -61,6 +71,22 @@ vidi_set *vp_enter(set_object *self)
     if (set)
         self->users++;
     return set;
+}
+
+vidi_cluster *vp_enter_cluster(set_object *self)
+{
+    if (self->generation != vp_generation || !self->cluster)
+        return (void *)vp_refuse(self);
+    self->users++;
+    return self->cluster;
+}
+
+bool vp_enter_either(set_object *self)
+{
+    bool is_usable = vp_is_usable(self);
+    if (is_usable)
+        self->users++;
+    return is_usable;
 }
 
 void vp_leave(set_object *self)
@@ -97,26 +123,27 @@ static void delist(set_object *self)
     self->previous = self->next = NULL;
 }
 
-static void close_without_gil(vidi_set *set)
+static void close_without_gil(vp_handle handle)
 {
-    VP_RELEASED(vidi_close(set));
+    VP_RELEASED((vidi_close(handle.set), vidi_cluster_close(handle.cluster)));
 }
 
-/* Looks how large the set is. One that was made for a number of URLs needs no hints. */
+/* Looks how large the set is. One that was made for a number of URLs needs no hints, and servers take none. */
 static void prepare_hints(set_object *self, const vidi_set *set)
 {
     vidi_stats stats = {.size = sizeof stats};
-    bool is_known = vidi_stat(set, &stats) == VIDI_OK && stats.capacity == 0;
+    bool is_known = set && vidi_stat(set, &stats) == VIDI_OK && stats.capacity == 0;
     self->added = stats.count;
     self->hint_at = is_known ? vp_first_hint(stats.count) : UINT64_MAX;
 }
 
-bool vp_adopt(set_object *self, vidi_set *set, const char *path, const vidi_access *access)
+bool vp_adopt(set_object *self, vp_handle handle, const char *path, const vp_use *use)
 {
+    const vidi_access *access = &use->access;
     char *copy = path ? strdup(path) : NULL;
-    if ((path && !copy) || self->set) {
+    if ((path && !copy) || has_set(self)) {
         free(copy);
-        close_without_gil(set); /* the object may get another set meanwhile; this one is not its own */
+        close_without_gil(handle); /* the object may get another set meanwhile; this one is not its own */
         if (path && !copy)
             PyErr_NoMemory();
         else
@@ -126,28 +153,31 @@ bool vp_adopt(set_object *self, vidi_set *set, const char *path, const vidi_acce
     free(self->path);
     self->path = copy;
     self->access = *access;
+    self->lease_ms = use->on_server.lease_ms;
     self->access.allocator = NULL; /* it may end before the set, and nobody asks */
     self->access.owner = NULL;     /* the same; copies belong to nobody */
     bool is_written = path && !(access->flags & VIDI_READ_ONLY);
     self->is_manual = is_written && access->flags & VIDI_MANUAL_COMMIT;
-    self->may_sleep = is_written && access->sync == VIDI_SYNC_ALWAYS && !self->is_manual;
-    prepare_hints(self, set);
-    self->set = set;
+    self->may_sleep = handle.cluster || (is_written && access->sync == VIDI_SYNC_ALWAYS && !self->is_manual);
+    prepare_hints(self, handle.set);
+    self->set = handle.set;
+    self->cluster = handle.cluster;
+    self->is_on_server = handle.cluster != NULL;
     self->generation = self->made_in = vp_generation;
     if (path)
         enlist(self);
     return true;
 }
 
-PyObject *vp_wrap(PyTypeObject *type, vidi_set *set, const char *path, const vidi_access *access)
+PyObject *vp_wrap(PyTypeObject *type, vp_handle handle, const char *path, const vp_use *use)
 {
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     PyObject *self = allocate(type, 0);
     if (!self) {
-        close_without_gil(set);
+        close_without_gil(handle);
         return NULL;
     }
-    if (!vp_adopt((set_object *)self, set, path, access))
+    if (!vp_adopt((set_object *)self, handle, path, use))
         Py_CLEAR(self);
     return self;
 }
@@ -158,23 +188,35 @@ PyObject *vp_wrap(PyTypeObject *type, vidi_set *set, const char *path, const vid
 static void await_closed(set_object *self)
 {
     pthread_mutex_lock(&door);
-    while (self->set)
+    while (has_set(self))
         pthread_cond_wait(&somebody_left, &door);
     pthread_mutex_unlock(&door);
 }
 
+/* The URLs that new() has handed out and that nobody has dealt with can be handed out again. */
+static void end_cluster(vidi_cluster *cluster, const char *claimer)
+{
+    if (claimer)
+        (void)vidi_cluster_abandon(cluster, claimer, NULL); /* if it fails, the leases end by themselves */
+    vidi_cluster_close(cluster);
+}
+
 /* Without the GIL. vidi_close reports no errors, so the sync before it is the last chance to hear of one. */
-static int end(set_object *self, vidi_set *set, char *sentence, size_t room)
+static int end(set_object *self, vp_handle handle, char *sentence, size_t room)
 {
     pthread_mutex_lock(&door);
     while (self->users)
         pthread_cond_wait(&somebody_left, &door);
     pthread_mutex_unlock(&door);
 
-    int error = vidi_sync(set);
+    if (handle.cluster) {
+        end_cluster(handle.cluster, self->claimer);
+        return VIDI_OK;
+    }
+    int error = vidi_sync(handle.set);
     if (error < 0)
         snprintf(sentence, room, "%s", vidi_message());
-    vidi_close(set);
+    vidi_close(handle.set);
     return error;
 }
 
@@ -183,6 +225,7 @@ static void tell_closed(set_object *self)
 {
     pthread_mutex_lock(&door);
     self->set = NULL;
+    self->cluster = NULL;
     pthread_cond_broadcast(&somebody_left);
     pthread_mutex_unlock(&door);
 }
@@ -191,7 +234,7 @@ bool vp_close(set_object *self)
 {
     char sentence[1024];
     int error;
-    if (!self->set)
+    if (!has_set(self))
         return true;
     if (vp_is_inherited(self)) {
         vp_raise_forked();
@@ -203,8 +246,8 @@ bool vp_close(set_object *self)
     }
     self->generation = 0;
     delist(self);
-    vidi_set *set = self->set;
-    VP_RELEASED(error = end(self, set, sentence, sizeof sentence));
+    vp_handle handle = {self->set, self->cluster};
+    VP_RELEASED(error = end(self, handle, sentence, sizeof sentence));
     tell_closed(self);
     if (error < 0)
         vp_raise_sentence(error, sentence);

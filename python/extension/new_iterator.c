@@ -11,6 +11,10 @@
  * another one. For that, the lookup and the note that a URL is pending are one step, without releasing the GIL, and a
  * URL stays pending until it has been added.
  *
+ * A set on a server is shared with other processes, so there a URL is claimed when it is handed out, and committed when
+ * the next one is asked for. The server gives a claim to one process only, and forgets it when its lease ends. All
+ * iterators of a set claim under one name, so which of them has a URL is looked up here as well.
+ *
  * An exception loses nothing either: an item that was taken from the iterable and could not be looked up, and a pending
  * one that could not be added, are tried again when the next one is asked for. Items that are not URLs at all are
  * skipped, or the iterator would never get past them.
@@ -69,7 +73,7 @@ static void drop_pending(new_object *self)
  * The canonical form, preceded by a byte that tells URLs from other bytes, in memory that the caller frees. NULL with
  * an exception.
  */
-static char *form_of(const vidi_set *set, vidi_str url, size_t *len)
+static char *form_of(const vidi_canon *canon, vidi_str url, size_t *len)
 {
     size_t room = url.len + 64;
     for (;;) {
@@ -77,7 +81,7 @@ static char *form_of(const vidi_set *set, vidi_str url, size_t *len)
         if (!form)
             return (void *)PyErr_NoMemory();
         *len = room;
-        int verdict = vidi_url_canon(vidi_canon_of(set), url, NULL, form + 1, len);
+        int verdict = vidi_url_canon(canon, url, NULL, form + 1, len);
         if (verdict == VIDI_OK || verdict == VIDI_INVALID) {
             form[0] = verdict == VIDI_OK ? 1 : 0;
             if (verdict == VIDI_INVALID)
@@ -92,24 +96,25 @@ static char *form_of(const vidi_set *set, vidi_str url, size_t *len)
     }
 }
 
-static bool know_form(new_object *self, const vidi_set *set)
+static bool know_form(new_object *self, const vidi_canon *canon)
 {
     vidi_str url;
-    return self->form || (vp_text(self->pending, &url) && (self->form = form_of(set, url, &self->form_len)) != NULL);
+    return self->form || (vp_text(self->pending, &url) && (self->form = form_of(canon, url, &self->form_len)) != NULL);
 }
 
 /* 1 if the URL is pending in an iterator of the set, 0 if not, -1 with an exception. Runs no Python code. */
-static int is_pending(const set_object *owner, const vidi_set *set, vidi_str url)
+static int is_pending(const set_object *owner, vidi_str url)
 {
+    const vidi_canon *canon = owner->cluster ? vidi_cluster_canon_of(owner->cluster) : vidi_canon_of(owner->set);
     int found = 0;
     size_t len;
     if (!owner->pending)
         return 0;
-    char *form = form_of(set, url, &len);
+    char *form = form_of(canon, url, &len);
     if (!form)
         return -1;
     for (new_object *other = owner->pending; other && found == 0; other = other->after) {
-        if (!know_form(other, set))
+        if (!know_form(other, canon))
             found = -1;
         else if (other->form_len == len && memcmp(other->form, form, len) == 0)
             found = 1;
@@ -118,19 +123,43 @@ static int is_pending(const set_object *owner, const vidi_set *set, vidi_str url
     return found;
 }
 
+/* Says what becomes of the URL that is claimed. If somebody else has it by now, it is theirs. */
+static int finish(set_object *set, vidi_str url, enum vidi_finish how)
+{
+    int error;
+    VP_ON_SERVER(set, error, vidi_cluster_finish(cluster, set->claimer, &url, 1, how, NULL));
+    return error;
+}
+
 /* Adds the pending URL, which has been handled. False with an exception; then it stays pending. */
 static bool add_pending(new_object *self)
 {
     vidi_str url;
     if (!self->pending)
         return true;
-    int verdict = vp_text(self->pending, &url) ? vp_add(self->set, url) : VP_RAISED;
+    int verdict = VP_RAISED;
+    if (vp_text(self->pending, &url))
+        verdict = self->set->is_on_server ? finish(self->set, url, VIDI_FINISH_COMMIT) : vp_add(self->set, url);
     if (verdict < 0) {
-        vp_raise(verdict);
+        vp_fail(self->set, verdict);
         return false;
     }
     drop_pending(self);
     return true;
+}
+
+/* The URL that was handed out was not handled. On a server others can have it at once; if that fails, later. */
+static void give_up_pending(new_object *self)
+{
+    PyObject *kind, *value, *trace;
+    vidi_str url;
+    if (self->pending && self->set->cluster && self->set->generation == vp_generation) {
+        PyErr_Fetch(&kind, &value, &trace);
+        if (vp_text(self->pending, &url))
+            (void)finish(self->set, url, VIDI_FINISH_DROP);
+        PyErr_Restore(kind, value, trace);
+    }
+    drop_pending(self);
 }
 
 /* ---- looking for the next ---- */
@@ -155,13 +184,43 @@ static int look_up(new_object *self, PyObject *plain, vidi_str url)
         return vp_add(self->set, url); /* kinds that count store repeats, and the statistics do */
     if (verdict != VIDI_NEW)
         return verdict;
-    int elsewhere = is_pending(self->set, set, url);
+    int elsewhere = is_pending(self->set, url);
     if (elsewhere < 0)
         return VP_RAISED;
     if (elsewhere)
         return VIDI_SEEN;
     set_pending(self, plain);
     return VIDI_NEW;
+}
+
+/*
+ * Claims the URL on the server, and makes it pending if it is new. It is pending already while the server is asked, for
+ * other iterators. A claim under this name is that of a call whose reply was lost.
+ */
+static int claim(new_object *self, PyObject *plain, vidi_str url)
+{
+    set_object *set = self->set;
+    vidi_claim claim = {.url = url, .payload = {"", 0}};
+    int error;
+    if (!vp_is_usable(set) || !vp_name_claimer(set))
+        return VP_RAISED;
+    int elsewhere = is_pending(set, url);
+    if (elsewhere)
+        return elsewhere < 0 ? VP_RAISED : VIDI_SEEN;
+    set_pending(self, plain);
+    VP_ON_SERVER(set, error, vidi_cluster_claim(cluster, set->claimer, set->lease_ms, &claim, 1, VIDI_CLAIM_AGAIN));
+    if (error == VIDI_OK && claim.verdict == VIDI_NEW)
+        return VIDI_NEW;
+    drop_pending(self);
+    return error != VIDI_OK ? error : claim.verdict == VIDI_HELD ? VIDI_SEEN : claim.verdict;
+}
+
+/* Asks the set about the item that was taken. */
+static int ask(new_object *self, PyObject *plain, vidi_str url)
+{
+    if (self->set->is_manual)
+        return vp_add(self->set, url);
+    return self->set->is_on_server ? claim(self, plain, url) : look_up(self, plain, url);
 }
 
 /* Decides about the item that was taken: 1 to hand it out, 0 to skip it, or -1 with an exception. */
@@ -177,13 +236,13 @@ static int decide(new_object *self)
         Py_CLEAR(self->taken);
         return -1;
     }
-    int verdict = set->is_manual ? vp_add(set, url) : look_up(self, plain, url);
+    int verdict = ask(self, plain, url);
     Py_DECREF(plain); /* runs no code: it is of exactly that type, or the item itself */
     if (verdict == VIDI_NEW || verdict == VIDI_SEEN)
         return verdict == VIDI_NEW;
     if (verdict == VIDI_INVALID && set->access.invalid == VIDI_DROP_INVALID)
         return 0;
-    vp_raise(verdict);
+    vp_fail(set, verdict);
     if (verdict == VIDI_INVALID)
         Py_CLEAR(self->taken);
     return -1;
@@ -227,7 +286,7 @@ static int clear(PyObject *object)
 {
     new_object *self = (new_object *)object;
     if (self->set)
-        drop_pending(self);
+        give_up_pending(self);
     Py_CLEAR(self->taken);
     Py_CLEAR(self->source);
     Py_CLEAR(self->set);
@@ -303,7 +362,7 @@ static PyObject *new_urls(PyObject *object, PyObject *const *args, Py_ssize_t co
     vp_missing missing = VP_FAIL_MISSING;
 
     if (!vp_arguments(&signature, args, count, keywords, values) || !vp_to_missing(values[1], &missing) ||
-        !vp_opened(set))
+        !vp_is_usable(set))
         return NULL;
     if (set->access.flags & VIDI_READ_ONLY)
         return vp_raise_sentence(VIDI_ECANNOT, "the set is read-only, and new() adds the URLs; has_many() does not");
@@ -339,7 +398,8 @@ static const char new_doc[] =
     "    >>> 'http://example.org/b' in s\n"
     "    False\n\n"
     "With manual_commit=True it is added at once, and commit() says that it was handled. With missing='skip' None,\n"
-    "NaN and pandas' NA and NaT are left out.\n";
+    "NaN and pandas' NA and NaT are left out.\n\n"
+    "From a set on a server, each URL goes to one process only, as long as it takes no longer than the lease.\n";
 
 const PyMethodDef vp_new_methods[] = {
     {"new", VP_NAMED(new_urls), METH_FASTCALL | METH_KEYWORDS, new_doc},

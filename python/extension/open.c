@@ -1,4 +1,4 @@
-/* Making and opening sets: what the arguments of vidi.Set(...) mean. */
+/* Making and opening sets: what the arguments of vidi.Set(...) and vidi.Set.create(...) mean. */
 #include "arguments.h"
 
 #include <stdio.h>
@@ -12,82 +12,18 @@ bool vp_path(PyObject *object, PyObject **path)
     return !object || object == Py_None || PyUnicode_FSConverter(object, path);
 }
 
-/* ---- how a set is used ---- */
-
-/* Which of the three words it is. */
-static bool to_choice(PyObject *object, const char *name, const char *const words[3], uint32_t *value)
-{
-    char sentence[160];
-    const char *word = NULL;
-    if (!vp_to_words(object, name, &word))
-        return false;
-    for (uint32_t i = 0; word && i < 3; i++)
-        if (strcmp(word, words[i]) == 0) {
-            *value = i;
-            return true;
-        }
-    snprintf(sentence, sizeof sentence, "%s is '%s', '%s' or '%s', not %.60s%s%.1s", name, words[0], words[1], words[2],
-             word ? "'" : "None", word ? word : "", word ? "'" : "");
-    vp_raise_sentence(VIDI_EOPTION, sentence);
-    return false;
-}
-
-static bool to_flag(PyObject *object, uint32_t flag, uint32_t *flags)
-{
-    bool is_on = false;
-    if (!vp_to_bool(object, &is_on))
-        return false;
-    *flags |= is_on ? flag : 0;
-    return true;
-}
-
-/* The words stand at the numbers of vidi_invalid_policy and vidi_sync_policy. */
-static bool take_access(const char *name, PyObject *value, vidi_access *access)
-{
-    static const char *const invalid[] = {"keep", "drop", "fail"};
-    static const char *const sync[] = {"everysec", "always", "no"};
-    if (strcmp(name, "memory_limit") == 0)
-        return vp_to_count(value, name, &access->memory_limit);
-    if (strcmp(name, "invalid") == 0)
-        return to_choice(value, name, invalid, &access->invalid);
-    if (strcmp(name, "sync") == 0)
-        return to_choice(value, name, sync, &access->sync);
-    if (strcmp(name, "manual_commit") == 0)
-        return to_flag(value, VIDI_MANUAL_COMMIT, &access->flags);
-    if (strcmp(name, "read_only") == 0)
-        return to_flag(value, VIDI_READ_ONLY, &access->flags);
-    if (strcmp(name, "accept_damage") == 0)
-        return to_flag(value, VIDI_ACCEPT_DAMAGE, &access->flags);
-    if (strcmp(name, "owner") == 0)
-        return vp_to_words(value, name, &access->owner);
-    PyErr_Format(PyExc_TypeError, "a set has no option '%s'", name);
-    return false;
-}
-
-bool vp_access(PyObject *keywords, vidi_access *access)
-{
-    PyObject *name, *value;
-    Py_ssize_t position = 0;
-
-    *access = (vidi_access)VIDI_ACCESS_INIT;
-    access->allocator = vp_allocator();
-    while (keywords && PyDict_Next(keywords, &position, &name, &value)) {
-        const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
-        if (!text || !take_access(text, value, access))
-            return false;
-    }
-    return true;
-}
-
 /* ---- how a set is made ---- */
 
 /* What the arguments of a call say, with the text that `options` points to. */
 typedef struct request {
     vidi_options options;
-    vidi_access access;
+    vp_use use;
     set_object *like;
     const char *asked_kind; /* by the caller, and not by the planner */
     vidi_plan_entry plan;
+    PyObject *path; /* owns options.path */
+    bool is_on_server;
+    uint64_t shards; /* 0: not given */
 } request;
 
 static bool to_key(PyObject *object, const unsigned char **key)
@@ -102,6 +38,21 @@ static bool to_key(PyObject *object, const unsigned char **key)
     }
     *key = (const unsigned char *)PyBytes_AsString(object);
     return true;
+}
+
+/*
+ * Takes over what the planner has chosen. Its parameters are those of a whole set, and contain the capacity and the error
+ * rate. The shards of a set on a server are smaller, so there the rate alone is taken.
+ */
+static void take_plan(request *request)
+{
+    vidi_options *options = &request->options;
+    options->kind = request->plan.kind;
+    options->error = request->is_on_server ? request->plan.error : 0;
+    if (request->is_on_server)
+        return;
+    options->params = request->plan.params;
+    options->capacity = 0;
 }
 
 /* Lets the planner choose kind and parameters, so that no more than `lost` pages are lost on the way to `capacity`. */
@@ -125,10 +76,7 @@ static bool plan(request *request, double lost)
         vp_raise(error);
         return false;
     }
-    options->kind = request->plan.kind;
-    options->params = request->plan.params;
-    options->capacity = 0; /* the parameters contain it, and the error rate */
-    options->error = 0;
+    take_plan(request);
     return true;
 }
 
@@ -143,16 +91,31 @@ static bool leaves_to_like(const request *request, const PyObject *lost)
     return false;
 }
 
-enum { PATH, URLS, KIND, PARAMS, CAPACITY, ERROR, LOST, CANON, TRACKING, KEY, LIKE, HEADROOM, KEEP_PREVIOUS, NAMES };
+enum {
+    PATH,
+    URLS,
+    KIND,
+    PARAMS,
+    CAPACITY,
+    ERROR,
+    LOST,
+    CANON,
+    TRACKING,
+    KEY,
+    LIKE,
+    HEADROOM,
+    KEEP_PREVIOUS,
+    SHARDS, /* of create() alone */
+    NAMES
+};
 
 static bool take_options(PyObject *const values[NAMES], request *request)
 {
     vidi_options *options = &request->options;
     PyObject *lost_object = values[LOST] == Py_None ? NULL : values[LOST];
     PyObject *like = values[LIKE] == Py_None ? NULL : values[LIKE];
+    bool keep = false;
     double lost = 0;
-    *options = (vidi_options)VIDI_OPTIONS_INIT;
-    options->access = &request->access;
     request->like = like ? vp_set(like) : NULL;
     bool taken = (!like || request->like) && vp_to_words(values[KIND], "kind", &options->kind) &&
                  vp_to_words(values[PARAMS], "params", &options->params) &&
@@ -161,7 +124,8 @@ static bool take_options(PyObject *const values[NAMES], request *request)
                  vp_to_words(values[CANON], "canon", &options->canon) &&
                  vp_to_words(values[TRACKING], "tracking", &options->tracking) && to_key(values[KEY], &options->key) &&
                  vp_to_real(values[HEADROOM], "headroom", &options->headroom) &&
-                 to_flag(values[KEEP_PREVIOUS], VIDI_KEEP_PREVIOUS, &options->flags);
+                 vp_to_bool(values[KEEP_PREVIOUS], &keep) && vp_to_count(values[SHARDS], "shards", &request->shards);
+    options->flags = keep ? VIDI_KEEP_PREVIOUS : 0;
     request->asked_kind = options->kind;
     return taken && leaves_to_like(request, lost_object) && (!lost_object || plan(request, lost));
 }
@@ -205,57 +169,126 @@ static bool has_form(const vidi_options *options, const char *own)
  * A set that existed keeps its size and parameters. But another kind or another canonical form than the caller names
  * would give other answers than expected.
  */
-static bool fits(const vidi_set *set, const request *request)
+static bool fits(const vidi_stats *stats, const request *request)
 {
-    vidi_stats stats = {.size = sizeof stats};
-    int error = vidi_stat(set, &stats);
-    if (error < 0) {
-        vp_raise(error);
-        return false;
-    }
-    if (request->asked_kind && strcmp(request->asked_kind, stats.kind) != 0)
-        return refuse("is of kind", stats.kind, request->asked_kind);
-    return (!request->options.canon && !request->options.tracking) || has_form(&request->options, stats.canon);
+    if (request->asked_kind && strcmp(request->asked_kind, stats->kind) != 0)
+        return refuse("is of kind", stats->kind, request->asked_kind);
+    return (!request->options.canon && !request->options.tracking) || has_form(&request->options, stats->canon);
 }
 
 /* ---- opening ---- */
 
-/* Without the GIL. */
-static int open_set(vidi_set **set, const vidi_options *options)
+static bool folder_fits(const vidi_set *set, const request *request)
 {
-    if (options->access->flags & VIDI_READ_ONLY)
-        return vidi_open(set, options->path, options->access);
-    return options->path ? vidi_open_or_create(set, options) : vidi_create(set, options);
+    vidi_stats stats = {.size = sizeof stats};
+    int error = vidi_stat(set, &stats);
+    if (error < 0)
+        vp_raise(error);
+    return error >= 0 && fits(&stats, request);
 }
 
-static vidi_set *open_request(request *request)
+/* Asks the servers only if the caller asks for something. */
+static bool cluster_fits(vidi_cluster *cluster, const request *request)
 {
-    vidi_set *set = NULL;
+    vidi_stats stats = {.size = sizeof stats};
     int error;
-    if (request->access.flags & VIDI_READ_ONLY && !request->options.path) {
+    if (!request->asked_kind && !request->options.canon && !request->options.tracking)
+        return true;
+    VP_RELEASED(error = vidi_cluster_stat(cluster, &stats, NULL));
+    if (error < 0)
+        vp_raise_on_server(error);
+    return error >= 0 && fits(&stats, request);
+}
+
+typedef struct opening {
+    vidi_set *set;
+    vidi_options *options;
+    bool makes; /* a set that must not be there yet */
+} opening;
+
+/* Without the GIL. */
+static int open_set(opening *self)
+{
+    const vidi_options *options = self->options;
+    if (options->access->flags & VIDI_READ_ONLY)
+        return vidi_open(&self->set, options->path, options->access);
+    return options->path && !self->makes ? vidi_open_or_create(&self->set, options) : vidi_create(&self->set, options);
+}
+
+/* A vp_task: opens a set that is made like this one. */
+static int open_like(const vidi_set *like, void *context)
+{
+    opening *self = context;
+    self->options->like = like;
+    return open_set(self);
+}
+
+/* In memory or in a folder. NULL with an exception. */
+static vidi_set *open_here(request *request, bool makes)
+{
+    opening opening = {NULL, &request->options, makes};
+    int error;
+    if (request->use.access.flags & VIDI_READ_ONLY && !request->options.path) {
         vp_raise_sentence(VIDI_EOPTION, "read_only needs the path of a set that exists");
         return NULL;
     }
-    if (request->like && !(request->options.like = vp_enter(request->like)))
-        return NULL;
-    VP_RELEASED(error = open_set(&set, &request->options));
-    if (request->like)
-        vp_leave(request->like);
-    if (error < 0)
-        return (void *)vp_raise(error);
-    if (!request->options.path || fits(set, request))
-        return set;
-    VP_RELEASED(vidi_close(set));
+    if (request->like) {
+        VP_EITHER(request->like, error, open_like(set, &opening), vp_run_first_shard(cluster, open_like, &opening));
+        if (error < 0)
+            return (void *)vp_fail(request->like, error);
+    } else {
+        VP_RELEASED(error = open_set(&opening));
+        if (error < 0)
+            return (void *)vp_raise(error);
+    }
+    if (!request->options.path || makes || folder_fits(opening.set, request))
+        return opening.set;
+    VP_RELEASED(vidi_close(opening.set));
     return NULL;
 }
 
-/* "http://…" could name a folder, but nobody means that. */
+/* NULL with an exception. */
+static vidi_cluster *open_on_server(request *request, bool makes)
+{
+    const char *address = request->options.path;
+    if (makes && !vp_cluster_create(address, &request->options, request->shards, &request->use))
+        return NULL;
+    vidi_cluster *cluster = vp_cluster_open(address, &request->use);
+    if (!cluster || makes || cluster_fits(cluster, request))
+        return cluster;
+    VP_RELEASED(vidi_cluster_close(cluster));
+    return NULL;
+}
+
+/* Neither set with an exception. */
+static vp_handle open_request(request *request, bool makes)
+{
+    vp_handle handle = {NULL, NULL};
+    if (request->is_on_server)
+        handle.cluster = open_on_server(request, makes);
+    else
+        handle.set = open_here(request, makes);
+    return handle;
+}
+
+/* The address as it may be shown, or the path. */
+static const char *shown_path(const request *request, char room[VIDI_CLUSTER_ADDRESS_ROOM])
+{
+    if (!request->is_on_server)
+        return request->options.path;
+    vidi_cluster_show_address(request->options.path, room);
+    return room;
+}
+
+/* ---- the arguments ---- */
+
+/* "http://…" could name a folder, but nobody means that. "redis://…" is the address of a set. */
 static bool looks_like_url(PyObject *path)
 {
     PyObject *text = PyUnicode_Check(path) ? PyUnicode_AsEncodedString(path, "utf-8", "replace") : Py_NewRef(path);
     const char *at = text && PyBytes_Check(text) ? PyBytes_AsString(text) : "";
     size_t scheme = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
-    bool found = scheme > 0 && strncmp(at + scheme, "://", 3) == 0;
+    bool found = scheme > 0 && strncmp(at + scheme, "://", 3) == 0 && !vidi_cluster_is_address(at);
     Py_XDECREF(text);
     return found;
 }
@@ -300,24 +333,106 @@ static bool fill(set_object *self, PyObject *urls)
     return false;
 }
 
-int vp_set_init(PyObject *self, PyObject *args, PyObject *keywords)
+/* Takes everything that the arguments say. False with an exception; request_end() follows in both cases. */
+static bool request_take(request *request, PyObject *args, PyObject *values[NAMES], PyObject *rest)
+{
+    *request = (struct request){.options = VIDI_OPTIONS_INIT};
+    request->options.access = &request->use.access;
+    if (!tell_path_from_urls(args, values) || !vp_path(values[PATH], &request->path))
+        return false;
+    request->options.path = request->path ? PyBytes_AsString(request->path) : NULL;
+    request->is_on_server = request->path && vidi_cluster_is_address(request->options.path);
+    return vp_take_use(rest, &request->use) &&
+           (request->is_on_server ? vp_fits_servers(&request->use) : vp_fits_folders(&request->use)) &&
+           take_options(values, request);
+}
+
+static void request_end(request *request)
+{
+    Py_CLEAR(request->path);
+}
+
+int vp_set_init(PyObject *object, PyObject *args, PyObject *keywords)
 {
     static const char *const names[] = {"path",  "urls",     "kind", "params", "capacity", "error",         "lost",
                                         "canon", "tracking", "key",  "like",   "headroom", "keep_previous", NULL};
     static const vp_signature signature = {"Set", names, 0, 1};
-    PyObject *values[NAMES], *rest, *path = NULL;
+    set_object *self = (set_object *)object;
+    PyObject *values[NAMES] = {NULL}, *rest;
+    char room[VIDI_CLUSTER_ADDRESS_ROOM];
+    vp_handle handle = {NULL, NULL};
     request request;
-    vidi_set *set = NULL;
     if (!vp_arguments_and_rest(&signature, args, keywords, values, &rest))
         return -1;
-    if (tell_path_from_urls(args, values) && vp_access(rest, &request.access) && take_options(values, &request) &&
-        vp_path(values[PATH], &path)) {
-        request.options.path = path ? PyBytes_AsString(path) : NULL;
-        set = open_request(&request);
-    }
-    bool done = set && vp_adopt((set_object *)self, set, request.options.path, &request.access) &&
-                fill((set_object *)self, values[URLS]);
-    Py_XDECREF(path);
+    if (request_take(&request, args, values, rest))
+        handle = open_request(&request, false);
+    bool done = (handle.set || handle.cluster) && vp_adopt(self, handle, shown_path(&request, room), &request.use) &&
+                fill(self, values[URLS]);
+    request_end(&request);
     Py_DECREF(rest);
     return done ? 0 : -1;
 }
+
+/* ---- create ---- */
+
+static const char create_doc[] =
+    "create($type, /, path, *, urls=None, kind=None, params=None, capacity=0, error=0.0, lost=None, canon=None,\n"
+    "       tracking=None, key=None, like=None, headroom=0.0, keep_previous=False, shards=0, **access)\n--\n\n"
+    "Make a set in a folder or on a server, where there must be none yet, and open it.\n\n"
+    "Set('crawl.vidi') makes a set if there is none; Set('redis://…') never does: an empty set in place of one that\n"
+    "cannot be found would call all URLs new. So each set on a server is made once, by this method or by `vidi "
+    "init`:\n\n"
+    "    seen = vidi.Set.create('redis://node1,node2/shop', capacity=1e8)\n\n"
+    "shards          on a server: how many keys the set is split into, for ever; 0: one for each 8 MiB of the\n"
+    "                capacity, or, without a capacity, 16 in a cluster and 1 on a single server\n\n"
+    "The others are those of Set. If there is a set already, that is ExistsError, a FileExistsError:\n\n"
+    "    >>> with vidi.Set.create('new.vidi') as s:\n"
+    "    ...     s.add('http://example.org/')\n"
+    "    True\n"
+    "    >>> vidi.Set.create('new.vidi')  # doctest: +IGNORE_EXCEPTION_DETAIL\n"
+    "    Traceback (most recent call last):\n"
+    "    vidi.ExistsError: …\n";
+
+static bool may_create(const request *request)
+{
+    const char *wrong = NULL;
+    if (!request->path)
+        wrong = "create() needs a path or an address; vidi.Set() makes a set in memory";
+    else if (request->use.access.flags & VIDI_READ_ONLY)
+        wrong = "create() makes an empty set, which is of no use with read_only";
+    else if (request->is_on_server && request->like)
+        wrong = "a set on a server is not made like another one; pass key, and the options of the other one";
+    else if (!request->is_on_server && request->shards)
+        wrong = "shards is for sets on a server; leave it out";
+    if (wrong)
+        vp_raise_sentence(VIDI_EOPTION, wrong);
+    return !wrong;
+}
+
+static PyObject *create(PyObject *type, PyObject *args, PyObject *keywords)
+{
+    static const char *const names[] = {"path",  "urls",     "kind",          "params",   "capacity",
+                                        "error", "lost",     "canon",         "tracking", "key",
+                                        "like",  "headroom", "keep_previous", "shards",   NULL};
+    static const vp_signature signature = {"create", names, 1, 1};
+    PyObject *values[NAMES], *rest, *object = NULL;
+    char room[VIDI_CLUSTER_ADDRESS_ROOM];
+    vp_handle handle = {NULL, NULL};
+    request request;
+    if (!vp_arguments_and_rest(&signature, args, keywords, values, &rest))
+        return NULL;
+    if (request_take(&request, args, values, rest) && may_create(&request))
+        handle = open_request(&request, true);
+    if (handle.set || handle.cluster)
+        object = vp_wrap((PyTypeObject *)type, handle, shown_path(&request, room), &request.use);
+    if (object && !fill((set_object *)object, values[URLS]))
+        Py_CLEAR(object);
+    request_end(&request);
+    Py_DECREF(rest);
+    return object;
+}
+
+const PyMethodDef vp_open_methods[] = {
+    {"create", VP_NAMED(create), METH_VARARGS | METH_KEYWORDS | METH_CLASS, create_doc},
+    {0},
+};

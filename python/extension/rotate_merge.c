@@ -2,7 +2,8 @@
  * Methods that deal with a set as a whole: merging, and epochs.
  *
  * Two sets take part in a merge. Each of them is entered, so that neither can be closed meanwhile; entering never
- * waits, and the library locks the two in an order of its own. So threads may merge two sets into each other.
+ * waits, and the library locks the two in an order of its own. So threads may merge two sets into each other. A set on a
+ * server is merged into another one shard by shard.
  */
 #include "arguments.h"
 
@@ -20,30 +21,45 @@ static const char merge_doc[] =
     "    >>> a.merge(b)\n"
     "    >>> 'http://example.org/' in a\n"
     "    True\n\n"
-    "A merge that would raise the error rate to more than twice the one asked for is refused, unless force is true.\n";
+    "A merge that would raise the error rate to more than twice the one asked for is refused, unless force is true.\n\n"
+    "A set on a server takes what a set of a kind that keeps its URLs holds, such as 'hashset': of other kinds it is\n"
+    "not known which shard an element belongs to.\n";
 
 typedef struct merging {
-    vidi_set *into;
+    vp_handle into;
     unsigned flags;
+    int refused; /* by the server that it goes into: an error, which has its sentence */
 } merging;
 
 /* A vp_task. */
 static int merge_set(const vidi_set *from, void *context)
 {
     merging *self = context;
-    return vidi_merge(self->into, from, self->flags);
+    if (self->into.set)
+        return vidi_merge(self->into.set, from, self->flags);
+    self->refused = vidi_cluster_merge(self->into.cluster, from);
+    return self->refused;
 }
 
 /* `other` may be the same set: then it is entered twice. */
-int vp_merge(set_object *self, set_object *other, unsigned flags)
+bool vp_merge(set_object *self, set_object *other, unsigned flags)
 {
     int error;
-    merging merging = {vp_enter(self), flags};
-    if (!merging.into)
-        return VP_RAISED;
-    VP_CALL(other, error, vp_run_whole(set, &other->access, merge_set, &merging));
+    merging merging = {{self->set, self->cluster}, flags, VIDI_OK};
+    if (!vp_enter_either(self))
+        return false;
+    if (self == other && self->is_on_server) { /* it holds all of that */
+        vp_leave(self);
+        return true;
+    }
+    VP_EITHER(other, error, vp_run_whole(set, &other->access, merge_set, &merging),
+              vp_run_shards(cluster, merge_set, &merging));
     vp_leave(self);
-    return error;
+    if (merging.refused < 0)
+        vp_raise_on_server(merging.refused);
+    else if (error < 0)
+        vp_fail(other, error);
+    return error >= 0;
 }
 
 static PyObject *merge(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
@@ -55,13 +71,15 @@ static PyObject *merge(PyObject *object, PyObject *const *args, Py_ssize_t count
     if (!vp_arguments(&signature, args, count, keywords, values) || !vp_to_bool(values[1], &force))
         return NULL;
     set_object *other = vp_set(values[0]);
-    return other ? vp_none(vp_merge((set_object *)object, other, force ? VIDI_MERGE_FORCE : 0)) : NULL;
+    bool done = other && vp_merge((set_object *)object, other, force ? VIDI_MERGE_FORCE : 0);
+    return done ? Py_NewRef(Py_None) : NULL;
 }
 
 /* ---- epochs ---- */
 
 static const char rotate_doc[] =
-    "rotate($self, /, *, kind=None, params=None, capacity=0, error=0.0, headroom=0.0, keep_previous=None)\n--\n\n"
+    "rotate($self, /, *, kind=None, params=None, capacity=0, error=0.0, headroom=0.0, keep_previous=None,\n"
+    "       force=False)\n--\n\n"
     "Begin the next epoch: empty, with new salts, so that pages lost in this one are found in the next.\n\n"
     "Without arguments the new epoch is made as the old one was, and sized from its count. An argument replaces what\n"
     "the set was made with; keep_previous then means False unless it is given. Staged adds are dropped.\n\n"
@@ -71,28 +89,32 @@ static const char rotate_doc[] =
     "    >>> s.rotate(keep_previous=True)\n"
     "    >>> 'http://example.org/' in s, s.seen_previously('http://example.org/')\n"
     "    (False, True)\n\n"
-    "If anything fails, the set stays in its epoch.\n";
+    "If anything fails, the set stays in its epoch. A set on a server raises BusyError while URLs are claimed, unless\n"
+    "force is true: then these claims are handed out again in the new epoch.\n";
 
 static PyObject *rotate(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
-    static const char *const names[] = {"kind", "params", "capacity", "error", "headroom", "keep_previous", NULL};
+    static const char *const names[] = {"kind",     "params",        "capacity", "error",
+                                        "headroom", "keep_previous", "force",    NULL};
     static const vp_signature signature = {"rotate", names, 0, 0};
     PyObject *values[VP_ARGUMENTS_MAX];
     vidi_options next = VIDI_OPTIONS_INIT;
-    bool keep = false;
+    bool keep = false, force = false;
     int error;
     if (!vp_arguments(&signature, args, count, keywords, values))
         return NULL;
     bool says_keep = values[5] && values[5] != Py_None;
     if (!vp_to_words(values[0], "kind", &next.kind) || !vp_to_words(values[1], "params", &next.params) ||
         !vp_to_count(values[2], "capacity", &next.capacity) || !vp_to_real(values[3], "error", &next.error) ||
-        !vp_to_real(values[4], "headroom", &next.headroom) || !vp_to_bool(says_keep ? values[5] : NULL, &keep))
+        !vp_to_real(values[4], "headroom", &next.headroom) || !vp_to_bool(says_keep ? values[5] : NULL, &keep) ||
+        !vp_to_bool(values[6], &force))
         return NULL;
     next.flags = keep ? VIDI_KEEP_PREVIOUS : 0;
     bool says_nothing =
         !says_keep && !next.kind && !next.params && !next.capacity && next.error == 0 && next.headroom == 0;
-    VP_CALL(self, error, vidi_rotate(set, says_nothing ? NULL : &next));
-    return vp_none(error);
+    const vidi_options *asked = says_nothing ? NULL : &next;
+    VP_EITHER(self, error, vidi_rotate(set, asked), vidi_cluster_rotate(cluster, asked, force));
+    return vp_fail_or_none((set_object *)self, error);
 }
 
 static PyObject *drop_previous(PyObject *self, PyObject *Py_UNUSED(none))
@@ -130,10 +152,10 @@ static PyObject *seen_previously(PyObject *self, PyObject *url)
     vidi_str text;
     int verdict = VP_RAISED;
     if (plain && vp_text(plain, &text))
-        VP_CALL(self, verdict, vidi_has_previous(set, text));
+        VP_EITHER(self, verdict, vidi_has_previous(set, text), vidi_cluster_has_previous(cluster, text));
     Py_XDECREF(plain);
     if (verdict < 0 || (verdict == VIDI_INVALID && ((set_object *)self)->access.invalid == VIDI_FAIL_INVALID))
-        return vp_raise(verdict);
+        return vp_fail((set_object *)self, verdict);
     return PyBool_FromLong(verdict == VIDI_SEEN);
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <structmember.h>
 
+#include "vidi/url.h"
+
 PyTypeObject *vp_set_type;
 
 set_object *vp_set(PyObject *object)
@@ -27,13 +29,14 @@ static void dealloc(PyObject *object)
     PyObject *kind, *value, *trace;
     if (self->weak_references)
         PyObject_ClearWeakRefs(object);
-    if (self->set && !vp_is_inherited(self)) {
+    if ((self->set || self->cluster) && !vp_is_inherited(self)) {
         PyErr_Fetch(&kind, &value, &trace);
         if (!vp_close(self))
             PyErr_WriteUnraisable((PyObject *)type); /* the object itself can no longer be shown */
         PyErr_Restore(kind, value, trace);
     }
     free(self->path);
+    free(self->claimer);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);
 }
@@ -47,7 +50,7 @@ static PyObject *close_set(PyObject *self, PyObject *Py_UNUSED(none))
 
 static PyObject *enter_with(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    if (!vp_opened((set_object *)self))
+    if (!vp_is_usable((set_object *)self))
         return NULL;
     Py_INCREF(self);
     return self;
@@ -87,6 +90,8 @@ static PyObject *repr(PyObject *object)
     vidi_stats stats;
     if (self->generation != vp_generation) {
         snprintf(what, sizeof what, "%s", vp_is_inherited(self) ? "of the parent process" : "closed");
+    } else if (self->is_on_server) {
+        snprintf(what, sizeof what, "on a server"); /* which is not asked: a debugger shows everything */
     } else {
         if (!vp_stat(self, &stats))
             return NULL;
@@ -108,10 +113,13 @@ static PyObject *kind_of(PyObject *self, void *Py_UNUSED(closure))
     return vp_stat((set_object *)self, &stats) ? PyUnicode_FromString(stats.kind) : NULL;
 }
 
-static PyObject *canon_of(PyObject *self, void *Py_UNUSED(closure))
+static PyObject *canon_of(PyObject *object, void *Py_UNUSED(closure))
 {
-    vidi_stats stats;
-    return vp_stat((set_object *)self, &stats) ? PyUnicode_FromString(stats.canon) : NULL;
+    set_object *self = (set_object *)object;
+    if (!vp_is_usable(self))
+        return NULL;
+    return PyUnicode_FromString(
+        vidi_canon_name(self->cluster ? vidi_cluster_canon_of(self->cluster) : vidi_canon_of(self->set)));
 }
 
 static PyObject *is_read_only(PyObject *self, void *Py_UNUSED(closure))
@@ -129,7 +137,8 @@ static PyObject *is_closed(PyObject *self, void *Py_UNUSED(closure))
 static const char set_doc[] =
     "Set(path=None, *, urls=None, kind=None, params=None, capacity=0, error=0.0, lost=None, canon=None,\n"
     "    tracking=None, key=None, like=None, headroom=0.0, keep_previous=False, memory_limit=0, invalid='keep',\n"
-    "    sync='everysec', manual_commit=False, read_only=False, accept_damage=False, owner=None)\n--\n\n"
+    "    sync='everysec', manual_commit=False, read_only=False, accept_damage=False, owner=None, lease=None,\n"
+    "    patience=None, wait_replicas=0, ca_file=None, cert_file=None, key_file=None)\n--\n\n"
     "A set of URLs that takes a few bytes for each.\n\n"
     "    >>> s = vidi.Set()\n"
     "    >>> s.add('http://example.org/')\n"
@@ -154,6 +163,9 @@ static const char set_doc[] =
     "    >>> with vidi.Set('crawl.vidi') as s:\n"
     "    ...     s.add('http://example.org/')\n"
     "    False\n\n"
+    "With the address of a server or a cluster, redis://host:port/NAME, rediss:// or redis+unix://, the set is there,\n"
+    "and other processes use it at the same time. It must exist: Set.create() makes it. Each of its calls asks the\n"
+    "servers, so many URLs should go into one add_many().\n\n"
     "How a set is made (all of this is saved with it; one that exists already keeps what it was made with, and\n"
     "raises DiffersError if another kind or canonical form is asked for):\n\n"
     "kind, params    vidi.kinds() lists the kinds, docs/KINDS.md their parameters\n"
@@ -168,20 +180,30 @@ static const char set_doc[] =
     "headroom        a new epoch gets the last count times this as its capacity\n"
     "keep_previous   rotate() keeps the last epoch, for seen_previously()\n\n"
     "How this process uses it:\n\n"
-    "memory_limit    bytes that the set never exceeds\n"
     "invalid         what to do with bytes that are not a URL: 'keep' them, 'drop' them, or 'fail' with InvalidURL\n"
-    "sync            when additions reach the disk\n"
     "manual_commit   additions count after commit() only\n"
-    "read_only       opens beside a writer; the set stays as it was at that moment\n"
-    "accept_damage   opens a damaged set with what is left of it\n"
-    "owner           the name of the program that keeps the set together with files of its own: a set that is made\n"
-    "                with it can be written to only with it, and anything else raises OwnedError\n";
+    "read_only       in a folder: opens beside a writer; the set stays as it was at that moment. On a server: only\n"
+    "                lookups\n"
+    "owner           in a folder: the name of the program that keeps the set together with files of its own; a set\n"
+    "                that is made with it can be written to only with it, and anything else raises OwnedError. On a\n"
+    "                server: the name under which URLs are claimed\n\n"
+    "In memory and in folders only:\n\n"
+    "memory_limit    bytes that the set never exceeds\n"
+    "sync            when additions reach the disk\n"
+    "accept_damage   opens a damaged set with what is left of it\n\n"
+    "On servers only:\n\n"
+    "lease           seconds, 60 unless given: what a dead process had claimed and not committed is new again then\n"
+    "patience        seconds, 60 unless given, for which a call is repeated while servers fail, move or load\n"
+    "wait_replicas   each call waits until so many replicas have what it has written\n"
+    "ca_file         for rediss://: the certificates to trust, if not those of the system\n"
+    "cert_file, key_file  for rediss://: a certificate of your own\n";
 
 static const char close_doc[] =
     "close($self, /)\n--\n\n"
     "Bring everything committed to disk and close the set. Closing it again does nothing.\n\n"
     "Waits for calls of other threads. A DiskError says that something may not have reached the\n"
-    "disk; the set is closed all the same.\n";
+    "disk; the set is closed all the same. On a server, URLs that were not committed can be claimed by others at "
+    "once.\n";
 
 static const PyMethodDef life_methods[] = {
     {"close", close_set, METH_NOARGS, close_doc},
@@ -192,7 +214,8 @@ static const PyMethodDef life_methods[] = {
 };
 
 static const PyGetSetDef own_attributes[] = {
-    {"path", path_of, NULL, "The folder that the set lives in; None in memory.", NULL},
+    {"path", path_of, NULL, "The folder or the address, without its password, where the set lives; None in memory.",
+     NULL},
     {"kind", kind_of, NULL, "The kind of set, such as 'fingerprint'.", NULL},
     {"canon", canon_of, NULL, "The canonical form, such as 'whatwg/1'.", NULL},
     {"read_only", is_read_only, NULL, "True if the set was opened for reading.", NULL},
@@ -207,8 +230,8 @@ static PyMemberDef members[] = {
 
 /* Each file has a table of its own. */
 static const PyMethodDef *const method_tables[] = {
-    life_methods,       vp_single_methods, vp_batch_methods, vp_new_methods,    vp_durable_methods,
-    vp_iterate_methods, vp_stream_methods, vp_whole_methods, vp_derive_methods,
+    life_methods,      vp_single_methods, vp_batch_methods,  vp_new_methods,  vp_durable_methods, vp_iterate_methods,
+    vp_stream_methods, vp_whole_methods,  vp_derive_methods, vp_open_methods, vp_cluster_methods, vp_claim_methods,
 };
 static const PyGetSetDef *const attribute_tables[] = {own_attributes, vp_durable_attributes, vp_stats_attributes};
 

@@ -1,38 +1,46 @@
 /*
  * Calls for one URL: add, in, discard, remove and count. They keep the GIL, because giving it away and taking it back
- * takes as long as the call itself. They release it where they may have to wait: for the disk, or for another thread
- * that works on this set without the GIL and may have it locked.
+ * takes as long as the call itself. They release it where they may have to wait: for the disk, for a server, or for
+ * another thread that works on this set without the GIL and may have it locked.
  */
 #include "extension.h"
 
-typedef int single_call(vidi_set *set, vidi_str url);
+/* What a call asks of either sort of set. */
+typedef struct question {
+    int (*of_set)(vidi_set *set, vidi_str url);
+    int (*of_cluster)(vidi_cluster *cluster, vidi_str url);
+} question;
 
 static int has(vidi_set *set, vidi_str url)
 {
     return vidi_has(set, url);
 }
 
-static int ask_released(set_object *self, single_call *call, vidi_str url)
+static const question adding = {vidi_add, vidi_cluster_add};
+static const question having = {has, vidi_cluster_has};
+static const question removing = {vidi_remove, vidi_cluster_remove};
+
+static int ask_released(set_object *self, const question *call, vidi_str url)
 {
     int verdict;
-    VP_CALL(self, verdict, call(set, url));
+    VP_EITHER(self, verdict, call->of_set(set, url), call->of_cluster(cluster, url));
     return verdict;
 }
 
-static inline int ask(set_object *self, single_call *call, vidi_str url)
+static inline int ask(set_object *self, const question *call, vidi_str url)
 {
     if (self->may_sleep || self->users)
         return ask_released(self, call, url);
     vidi_set *set = vp_opened(self);
-    return set ? call(set, url) : VP_RAISED;
+    return set ? call->of_set(set, url) : VP_RAISED;
 }
 
 int vp_add(set_object *self, vidi_str url)
 {
-    return ask(self, vidi_add, url);
+    return ask(self, &adding, url);
 }
 
-static int ask_about_any(PyObject *self, single_call *call, PyObject *object)
+static int ask_about_any(PyObject *self, const question *call, PyObject *object)
 {
     PyObject *plain = vp_plain(object);
     vidi_str url;
@@ -41,7 +49,7 @@ static int ask_about_any(PyObject *self, single_call *call, PyObject *object)
     return verdict;
 }
 
-static inline int ask_about(PyObject *self, single_call *call, PyObject *object)
+static inline int ask_about(PyObject *self, const question *call, PyObject *object)
 {
     vidi_str url;
     if (!PyUnicode_CheckExact(object))
@@ -57,45 +65,45 @@ static bool is_dropped(PyObject *self, int verdict)
 
 static PyObject *add(PyObject *self, PyObject *url)
 {
-    int verdict = ask_about(self, vidi_add, url);
+    int verdict = ask_about(self, &adding, url);
     if (verdict == VIDI_NEW) {
         vp_hint_if_due((set_object *)self, ++((set_object *)self)->added);
         Py_RETURN_TRUE;
     }
     if (verdict == VIDI_SEEN || is_dropped(self, verdict))
         Py_RETURN_FALSE;
-    return vp_raise(verdict);
+    return vp_fail((set_object *)self, verdict);
 }
 
 int vp_set_contains(PyObject *self, PyObject *url)
 {
-    int verdict = ask_about(self, has, url);
+    int verdict = ask_about(self, &having, url);
     if (verdict == VIDI_SEEN)
         return 1;
     if (verdict == VIDI_NEW || is_dropped(self, verdict))
         return 0;
-    vp_raise(verdict);
+    vp_fail((set_object *)self, verdict);
     return -1;
 }
 
 static PyObject *discard(PyObject *self, PyObject *url)
 {
-    int verdict = ask_about(self, vidi_remove, url);
+    int verdict = ask_about(self, &removing, url);
     if (verdict == VIDI_OK)
         Py_RETURN_TRUE;
     if (verdict == VIDI_EABSENT || is_dropped(self, verdict))
         Py_RETURN_FALSE;
-    return vp_raise(verdict);
+    return vp_fail((set_object *)self, verdict);
 }
 
 static PyObject *remove_url(PyObject *self, PyObject *url)
 {
-    int verdict = ask_about(self, vidi_remove, url);
+    int verdict = ask_about(self, &removing, url);
     if (verdict == VIDI_OK)
         Py_RETURN_NONE;
     if (verdict == VIDI_EABSENT || is_dropped(self, verdict))
-        return vp_raise_absent();
-    return vp_raise(verdict);
+        return vp_raise_absent((set_object *)self);
+    return vp_fail((set_object *)self, verdict);
 }
 
 static PyObject *count(PyObject *self, PyObject *object)
@@ -105,11 +113,11 @@ static PyObject *count(PyObject *self, PyObject *object)
     vidi_str url;
     int verdict = VP_RAISED;
     if (plain && vp_text(plain, &url))
-        VP_CALL(self, verdict, vidi_count(set, url, &times));
+        VP_EITHER(self, verdict, vidi_count(set, url, &times), vidi_cluster_count(cluster, url, &times));
     Py_XDECREF(plain);
     if (verdict == VIDI_OK || is_dropped(self, verdict))
         return PyLong_FromUnsignedLongLong(times);
-    return vp_raise(verdict);
+    return vp_fail((set_object *)self, verdict);
 }
 
 static const char add_doc[] = "add($self, url, /)\n--\n\n"

@@ -6,11 +6,18 @@
 /* A field of the struct `stats`, and its name. */
 #define COUNT(name) #name, (unsigned long long)stats->name
 
-static PyObject *stats_object(const vidi_stats *stats)
+static PyObject *cluster_object(const vidi_cluster_stats *stats)
+{
+    return vp_record("vidi._stats", "ClusterStats", "{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", COUNT(shards), COUNT(nodes),
+                     COUNT(set_id), COUNT(claims), COUNT(expired), COUNT(least), COUNT(most), COUNT(stale));
+}
+
+/* `cluster` is NULL for a set that is not on a server. */
+static PyObject *stats_object(const vidi_stats *stats, const vidi_cluster_stats *cluster)
 {
     return vp_record("vidi._stats", "Stats",
                      "{s:d,s:s,s:s,s:s,s:N,s:s,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:d,s:d,"
-                     "s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:s,s:K,s:K,s:K,s:K}",
+                     "s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:s,s:K,s:K,s:K,s:K,s:N}",
                      "expected_lost", stats->expected_lost, "kind", stats->kind, "params", stats->params, "hash",
                      stats->hash, "can", vp_can(stats->can), "fp_meaning", vp_meaning(stats->fp_meaning), "hash_trust",
                      stats->hash_trust == VIDI_HASH_KEYED ? "keyed" : "trusting", COUNT(stages), COUNT(epoch),
@@ -18,7 +25,8 @@ static PyObject *stats_object(const vidi_stats *stats)
                      stats->fill, "fp_now", stats->fp_now, COUNT(answered_new), COUNT(answered_seen),
                      COUNT(answered_invalid), COUNT(asked), COUNT(removed), COUNT(ambiguous), COUNT(past_epochs),
                      COUNT(lines_touched), "canon", stats->canon, COUNT(staged), COUNT(log_bytes),
-                     COUNT(snapshot_bytes), COUNT(snapshots));
+                     COUNT(snapshot_bytes), COUNT(snapshots), "cluster",
+                     cluster ? cluster_object(cluster) : Py_NewRef(Py_None));
 }
 
 static PyObject *epoch_object(const vidi_epoch_stats *stats)
@@ -42,16 +50,20 @@ bool vp_stat(set_object *self, vidi_stats *stats)
 {
     int error;
     stats->size = sizeof *stats;
-    VP_CALL(self, error, vidi_stat(set, stats));
+    VP_EITHER(self, error, vidi_stat(set, stats), vidi_cluster_stat(cluster, stats, NULL));
     if (error < 0)
-        vp_raise(error);
+        vp_fail(self, error);
     return error >= 0;
 }
 
-static PyObject *get_stats(PyObject *self, void *Py_UNUSED(closure))
+static PyObject *get_stats(PyObject *object, void *Py_UNUSED(closure))
 {
-    vidi_stats stats;
-    return vp_stat((set_object *)self, &stats) ? stats_object(&stats) : NULL;
+    set_object *self = (set_object *)object;
+    vidi_stats stats = {.size = sizeof stats};
+    vidi_cluster_stats more = {.size = sizeof more};
+    int error;
+    VP_EITHER(self, error, vidi_stat(set, &stats), vidi_cluster_stat(cluster, &stats, &more));
+    return error < 0 ? vp_fail(self, error) : stats_object(&stats, self->is_on_server ? &more : NULL);
 }
 
 /* Returns 1 with the epoch's record, 0 if there is no such epoch, -1 with an exception. */
@@ -83,10 +95,10 @@ static PyObject *get_epochs(PyObject *self, void *Py_UNUSED(closure))
 
 static PyObject *get_recovered(PyObject *self, void *Py_UNUSED(closure))
 {
-    bool is_stored = ((set_object *)self)->path != NULL;
+    bool is_stored = ((set_object *)self)->path && !((set_object *)self)->is_on_server;
     vidi_recovery recovery = {.size = sizeof recovery};
     int error;
-    VP_CALL(self, error, is_stored ? vidi_recovered(set, &recovery) : VIDI_OK);
+    VP_EITHER(self, error, is_stored ? vidi_recovered(set, &recovery) : VIDI_OK, VIDI_OK);
     return error < 0 || !is_stored ? vp_none(error) : recovery_object(&recovery);
 }
 
@@ -108,7 +120,7 @@ static const char epochs_doc[] = "How each finished epoch ended, the oldest firs
                                  "    [(0, 1)]\n";
 
 static const char recovered_doc[] =
-    "What was found in the set's folder when it was opened: a vidi.Recovery; None in memory.\n\n"
+    "What was found in the set's folder when it was opened: a vidi.Recovery; None in memory and on a server.\n\n"
     "A set that is opened with read_only=True or accept_damage=True holds what is left if something is damaged or\n"
     "missing; `recovered` tells how much is gone.\n\n"
     "    >>> vidi.Set('crawl.vidi').close()\n"

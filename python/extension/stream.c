@@ -1,5 +1,6 @@
 /*
- * A set as bytes: set.to_bytes and set.content_digest. derive.c makes sets from such bytes.
+ * A set as bytes: set.to_bytes and set.content_digest. derive.c makes sets from such bytes. A set on a server is read
+ * into memory first.
  */
 #include "arguments.h"
 #include "common/bytes.h"
@@ -42,11 +43,15 @@ static PyObject *to_bytes(PyObject *object, PyObject *const *args, Py_ssize_t co
     if (!vp_arguments(&signature, args, count, keywords, values) || !vp_to_bool(values[0], &previous))
         return NULL;
     writing.flags = previous ? VIDI_WRITE_PREVIOUS : 0;
-    VP_CALL(self, error, vp_run_whole(set, &self->access, write_set, &writing));
+    if (previous && self->is_on_server)
+        return vp_raise_sentence(VIDI_ECANNOT,
+                                 "the previous epoch of a set on a server stays there; leave previous out");
+    VP_EITHER(self, error, vp_run_whole(set, &self->access, write_set, &writing),
+              vp_run_joined(cluster, write_set, &writing));
     if (writing.bytes.failed)
         PyErr_NoMemory();
     else if (error < 0)
-        vp_raise(error);
+        vp_fail(self, error);
     else
         result = PyBytes_FromStringAndSize(writing.bytes.ptr, (Py_ssize_t)writing.bytes.len);
     bytes_free(&writing.bytes);
@@ -77,8 +82,9 @@ static PyObject *content_digest(PyObject *object, PyObject *Py_UNUSED(none))
     set_object *self = (set_object *)object;
     unsigned char digest[VIDI_CONTENT_DIGEST_BYTES];
     int error;
-    VP_CALL(self, error, vp_run_whole(set, &self->access, digest_set, digest));
-    return error < 0 ? vp_raise(error) : PyBytes_FromStringAndSize((const char *)digest, sizeof digest);
+    VP_EITHER(self, error, vp_run_whole(set, &self->access, digest_set, digest),
+              vp_run_joined(cluster, digest_set, digest));
+    return error < 0 ? vp_fail(self, error) : PyBytes_FromStringAndSize((const char *)digest, sizeof digest);
 }
 
 const PyMethodDef vp_stream_methods[] = {

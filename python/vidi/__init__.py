@@ -29,9 +29,10 @@ from vidi._errors import (
     OutOfMemory,
     OwnedError,
     RateError,
+    ServerError,
 )
 from vidi._plan import Kind, Plan
-from vidi._stats import EpochStats, Recovery, Stats
+from vidi._stats import ClusterStats, EpochStats, Recovery, Stats
 from vidi._vidi import Set, canon, cpu, kinds, plan, urljoin, version
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "BusyError",
     "CannotError",
     "ClosedError",
+    "ClusterStats",
     "DamagedError",
     "DiffersError",
     "DiskError",
@@ -59,6 +61,7 @@ __all__ = [
     "Plan",
     "RateError",
     "Recovery",
+    "ServerError",
     "Set",
     "Stats",
     "canon",

@@ -67,6 +67,10 @@ class DiskError(Error, OSError, code=-9):
     """A file could not be read or written."""
 
 
+class ServerError(Error, ConnectionError, code=-9):
+    """No server has answered in time, or one has refused what it was asked for."""
+
+
 class KernelError(Error, OSError, code=-10):
     """The operating system refused something, such as a lock or random numbers."""
 

@@ -1,11 +1,29 @@
 """What Set.stats, Set.epochs and Set.recovered return."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class ClusterStats:
+    """What the servers tell about a set that is on them."""
+
+    __module__ = "vidi"
+
+    shards: int  #: keys that the set is split into
+    nodes: int  #: servers that have shards
+    set_id: int  #: tells this set from every other one
+    claims: int  #: URLs that are claimed, by all clients
+    expired: int  #: those of them whose time is over
+    least: int  #: URLs in the emptiest shard
+    most: int  #: URLs in the fullest shard
+    stale: int  #: commits of this object that came too late: these URLs may be handed out twice
+
+
+@dataclass(frozen=True)
 class Stats:
-    """What a set tells about itself. Counters are those of the current epoch."""
+    """What a set tells about itself. Counters are those of the current epoch; of a set on a server, of all shards."""
 
     __module__ = "vidi"
 
@@ -38,6 +56,7 @@ class Stats:
     log_bytes: int  #: since the last snapshot
     snapshot_bytes: int
     snapshots: int  #: taken since the set was opened
+    cluster: ClusterStats | None = None  #: of a set on a server
 
 
 @dataclass(frozen=True)

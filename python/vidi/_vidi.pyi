@@ -91,6 +91,53 @@ class Set:
         read_only: bool = False,
         accept_damage: bool = False,
         owner: str | None = None,
+        lease: float | None = None,
+        patience: float | None = None,
+        wait_replicas: int = 0,
+        ca_file: str | None = None,
+        cert_file: str | None = None,
+        key_file: str | None = None,
+    ) -> None: ...
+    @classmethod
+    def create(
+        cls: type[_Self],
+        path: _Path,
+        *,
+        urls: Iterable[_URL] | None = None,
+        kind: str | None = None,
+        params: str | None = None,
+        capacity: float = 0,
+        error: float = 0.0,
+        lost: float | None = None,
+        canon: str | None = None,
+        tracking: str | None = None,
+        key: bytes | None = None,
+        like: Set | None = None,
+        headroom: float = 0.0,
+        keep_previous: bool = False,
+        shards: int = 0,
+        memory_limit: float = 0,
+        invalid: _Invalid = "keep",
+        sync: _Sync = "everysec",
+        manual_commit: bool = False,
+        accept_damage: bool = False,
+        owner: str | None = None,
+        lease: float | None = None,
+        patience: float | None = None,
+        wait_replicas: int = 0,
+        ca_file: str | None = None,
+        cert_file: str | None = None,
+        key_file: str | None = None,
+    ) -> _Self: ...
+    @classmethod
+    def drop(
+        cls,
+        address: str,
+        *,
+        patience: float | None = None,
+        ca_file: str | None = None,
+        cert_file: str | None = None,
+        key_file: str | None = None,
     ) -> None: ...
     @classmethod
     def like(
@@ -176,14 +223,27 @@ class Set:
         error: float = 0.0,
         headroom: float = 0.0,
         keep_previous: bool | None = None,
+        force: bool = False,
     ) -> None: ...
     def drop_previous(self) -> None: ...
     def merge(self, other: Set, *, force: bool = False) -> None: ...
     def copy(self: _Self) -> _Self: ...
     def to_bytes(self, *, previous: bool = False) -> bytes: ...
     def content_digest(self) -> bytes: ...
+    def check(self) -> list[str]: ...
     def close(self) -> None: ...
     def __enter__(self: _Self) -> _Self: ...
+    def _claim(
+        self, owner: str, lease: int, keys: Iterable[bytes], payloads: Iterable[bytes], /
+    ) -> list[Literal["claimed", "held", "seen", "invalid"]]: ...
+    def _finish(
+        self, owner: str, keys: Iterable[bytes], how: Literal["commit", "release", "drop"], /
+    ) -> list[bool]: ...
+    def _renew(self, owner: str, lease: int, /) -> int: ...
+    def _abandon(self, owner: str, /) -> int: ...
+    def _reclaim(self, shard: int, owner: str, lease: int, most: int, /) -> list[tuple[bytes, bytes]]: ...
+    def _claims(self, owner: str | None, skip: int, most: int, /) -> list[tuple[bytes, bytes]]: ...
+    def _form(self, key: bytes, /) -> bytes: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None: ...

@@ -74,7 +74,7 @@ EVERY_CALL = {
     "merged": lambda s: vidi.Set().merge(s), "like": lambda s: vidi.Set.like(s), "like=": lambda s: vidi.Set(like=s),
     "copy": lambda s: s.copy(), "to_bytes": lambda s: s.to_bytes(), "stats": lambda s: s.stats,
     "epochs": lambda s: s.epochs, "expect": lambda s: s.expect(1), "content_digest": lambda s: s.content_digest(),
-    "with": lambda s: s.__enter__(),
+    "with": lambda s: s.__enter__(), "check": lambda s: s.check(),
 }
 
 

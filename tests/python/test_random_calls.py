@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import vidi
-from support import calls, child
+from support import calls, child, redis_server
 from vidi import _vidi
 
 SEED = os.environ.get("VIDI_TEST_SEED", "18")
@@ -42,14 +42,24 @@ def check_sequences(first, last, folder, **changes):
     assert not failures, "\n".join(failures)
 
 
-def test_random_calls_never_crash(tmp_path):
-    check_sequences(0, COUNT, tmp_path)
+@pytest.fixture(name="server", scope="module")
+def _server():
+    """What tells the sequences of a server, if there is one."""
+    if not redis_server.has_sets():
+        yield {}
+        return
+    with redis_server.Server() as server:
+        yield {"VIDI_TEST_SERVER": f"redis://127.0.0.1:{server.port}"}
+
+
+def test_random_calls_never_crash(tmp_path, server):
+    check_sequences(0, COUNT, tmp_path, **server)
 
 
 @pytest.mark.skipif(not IS_ASAN, reason="only the address sanitizer sees it")
-def test_random_calls_never_read_beyond_an_object(tmp_path):
+def test_random_calls_never_read_beyond_an_object(tmp_path, server):
     """malloc_debug, with which the others run, puts 8 bytes behind each object: reading one of them is not reported."""
-    check_sequences(COUNT, COUNT + 5000, tmp_path, PYTHONMALLOC="malloc")
+    check_sequences(COUNT, COUNT + 5000, tmp_path, PYTHONMALLOC="malloc", **server)
 
 
 def test_sequences_are_repeatable():

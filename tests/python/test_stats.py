@@ -9,7 +9,7 @@ from support.urls import url, urls
 FIELDS = {"kind", "params", "hash", "can", "fp_meaning", "hash_trust", "stages", "epoch", "capacity", "count", "bytes",
           "memory_bytes", "memory_limit", "fill", "fp_now", "expected_lost", "answered_new", "answered_seen",
           "answered_invalid", "asked", "removed", "ambiguous", "past_epochs", "lines_touched", "canon", "staged",
-          "log_bytes", "snapshot_bytes", "snapshots"}
+          "log_bytes", "snapshot_bytes", "snapshots", "cluster"}
 NUMBERS = {"epoch", "capacity", "count", "bytes", "memory_bytes", "memory_limit", "answered_new", "answered_seen",
            "answered_invalid", "asked", "removed", "past_epochs", "staged", "log_bytes", "snapshot_bytes", "snapshots"}
 EPOCH_FIELDS = {"epoch", "capacity", "count", "bytes", "answered_new", "answered_seen", "fp_end", "expected_lost"}

@@ -5,6 +5,7 @@ exception must be one that the package documents, with a sentence, and no memory
     python3 -m support.calls SEED FIRST LAST FOLDER [PROGRESS-FILE]
 
 runs the sequences FIRST to LAST - 1. A sequence depends on the seed and its number alone, so it can be run by itself.
+VIDI_TEST_SERVER is the address of a server with the module, redis://host:port: then some sequences have a set on it.
 """
 import contextlib
 import copy
@@ -88,11 +89,15 @@ def streams():
 
 
 class Sequence:
+    server = os.environ.get("VIDI_TEST_SERVER")
+
     def __init__(self, seed, number, folder):
         self.rng = random.Random(f"{seed}-{number}")
         self.folder = os.path.join(folder, str(number))
         self.sets, self.walks, self.data = [], [], [b"noise", *streams()]
         self.in_folders = self.rng.random() < 0.02
+        self.address = f"{self.server}/calls-{os.getpid()}-{seed}-{number}" if self.server else None
+        self.on_server = self.rng.random() < 0.03 and self.address is not None
         self.depth = 0
 
     # ---- arguments ----
@@ -188,6 +193,13 @@ class Sequence:
         return os.path.join(self.folder, rng.choice("abc")) if self.in_folders else None
 
     def access(self):
+        return {**self.local_access(), **(self.far_access() if self.rng.random() < 0.05 else {})}
+
+    def far_access(self):
+        return self.some(lease=lambda: self.one_of(None, 1, 60.5, 0), patience=lambda: self.one_of(1, None),
+                         wait_replicas=lambda: self.rng.choice((0, 0, -1, "1")), ca_file=lambda: self.one_of(None, "/nowhere"))
+
+    def local_access(self):
         return self.some(memory_limit=lambda: self.one_of(0, 1 << 16, 1 << 20, 1 << 30),
                          invalid=lambda: self.one_of("keep", "drop", "fail"),
                          sync=lambda: self.one_of("everysec", "no", "always"),
@@ -230,6 +242,47 @@ class Sequence:
         if self.rng.random() < 0.02:
             options["colour"] = "red"
         self.keep(vidi.Set(self.path(), **options) if self.rng.random() < 0.8 else vidi.Set(self.feed()))
+
+    def reach(self):
+        """Makes a set on the server, opens it or removes it."""
+        if not self.on_server:
+            return
+        options = {**self.making(), **self.far_access(),
+                   **self.some(manual_commit=lambda: self.one_of(True, False), owner=lambda: self.one_of("me", None),
+                               invalid=lambda: self.one_of("keep", "drop", "fail"), urls=self.feed,
+                               read_only=lambda: self.one_of(True, False, False, False))}
+        form = self.rng.randrange(8)
+        if form < 3:
+            self.keep(vidi.Set.create(self.address, **options, **self.some(shards=lambda: self.one_of(0, 1, 3))))
+        elif form < 7:
+            self.keep(vidi.Set(self.address, **options))
+        else:
+            vidi.Set.drop(self.address, **self.far_access())
+
+    def remove_from_server(self):
+        with contextlib.suppress(vidi.NotFoundError):
+            vidi.Set.drop(self.address)
+
+    def create(self):
+        path = self.path() if self.in_folders else self.wrong()
+        if path in ("", b""):
+            return
+        self.keep(vidi.Set.create(path, **self.making(), **self.access()))
+
+    def check_shards(self):
+        self.a_set().check()
+
+    def claim(self):
+        seen, rng = self.a_set(), self.rng
+        keys = [self.one_of(b"http://example.org/1", b"http://example.org/2", b"!") for _ in range(rng.randrange(4))]
+        payloads = [self.one_of(b"", b"1") for _ in keys]
+        owner, lease = self.one_of("a", "b"), self.one_of(1, 1000, 60_000)
+        rng.choice([lambda: seen._claim(owner, lease, keys, payloads), lambda: seen._claim(owner, lease, keys, self.wrong()),
+                    lambda: seen._finish(owner, keys, self.one_of("commit", "release", "drop")),
+                    lambda: seen._renew(owner, lease), lambda: seen._abandon(owner),
+                    lambda: seen._reclaim(self.one_of(0, 1, 9), owner, lease, self.one_of(1, 1000)),
+                    lambda: seen._claims(self.one_of(owner, None), self.one_of(0, 2), self.one_of(0, 1, 10)),
+                    lambda: seen._form(self.one_of(b"HTTP://A/", b"!", b"http://a/" + b"x" * 9000))])()
 
     def add(self):
         self.a_set().add(self.item())
@@ -371,7 +424,7 @@ class Sequence:
     CALLS = {make: 8, add: 14, add_many: 10, update: 4, clear: 1, has_many: 5, contains: 6, new: 8, step: 12,
              discard: 6, remove: 3,
              count: 3, length: 3, iterate: 4, hashes: 3, commit: 5, store: 3, rotate: 4, previous: 3, merge: 4, like: 2,
-             copy: 2, to_bytes: 3, from_bytes: 4, tell: 5, digest: 2, expect: 2, close: 1, leave: 1, drop: 2, canon: 5,
+             copy: 2, reach: 3, create: 1, check_shards: 1, claim: 2, to_bytes: 3, from_bytes: 4, tell: 5, digest: 2, expect: 2, close: 1, leave: 1, drop: 2, canon: 5,
              join: 3, plan: 0.5, odd: 4}
     NAMES, WEIGHTS = list(CALLS), list(CALLS.values())
 
@@ -390,6 +443,9 @@ class Sequence:
             if self.in_folders:
                 os.mkdir(self.folder)
                 stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            if self.on_server:
+                self.keep(vidi.Set.create(self.address, kind=self.rng.choice(KINDS[:2]), shards=2))
+                stack.callback(self.remove_from_server)
             self.keep(vidi.Set(kind=self.rng.choice(KINDS + KINDS[:2] * 3), capacity=100))
             if self.rng.random() < 0.6:
                 self.sets[0].add_many(f"http://example.org/{number}" for number in range(15))
@@ -414,6 +470,7 @@ class Sequence:
         for number in range(2):
             other = Sequence(self.rng.random(), number, self.folder)
             other.sets, other.in_folders, other.folder = list(self.sets), self.in_folders, self.folder
+            other.on_server, other.address = self.on_server, self.address
             others.append(threading.Thread(target=work, args=(other,)))
         for thread in others:
             thread.start()

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+import vidi
+
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "redis", "support")
 NAME = "redis_support"  # both folders are called support
 
@@ -23,12 +25,36 @@ from redis_support import server as _server  # noqa: E402  # pylint: disable=wro
 Server = _server.Server
 await_that = _server.await_that
 await_replica = _server.await_replica
+free_port = _server.free_port
 PATIENCE = _server.PATIENCE
 
 
 def require():
     """Skips the file where there is no server, no module or no client."""
     pytest.importorskip("redis", reason="python3-redis is not installed")
+    require_server()
+
+
+def has_sets():
+    """True if a server and the module are there, and the package was built with sets on servers."""
+    if not _server.program() or not os.path.exists(_server.module_path()):
+        return False
+    try:
+        vidi.Set("redis://127.0.0.1:1/none", patience=0.01)
+    except vidi.Error as error:
+        return not isinstance(error, vidi.CannotError)
+    return False
+
+
+def require_sets():
+    """Skips the file unless there are sets on servers."""
+    require_server()
+    if not has_sets():
+        pytest.skip("the package was built without sets on servers", allow_module_level=True)
+
+
+def require_server():
+    """Skips the file where there is no server or no module."""
     if not _server.program():
         pytest.skip("redis-server is not installed", allow_module_level=True)
     if not os.path.exists(_server.module_path()):

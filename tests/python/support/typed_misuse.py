@@ -28,6 +28,11 @@ vidi.Set(kind=b"hashset")  # arg-type
 vidi.Set(invalid="ignore")  # arg-type
 vidi.Set(sync="sometimes")  # arg-type
 vidi.Set(color="red")  # call-arg
+vidi.Set(shards=3)  # call-arg
+vidi.Set("redis://a/b", lease="60")  # arg-type
+vidi.Set.create()  # call-arg
+vidi.Set.drop(s)  # arg-type
+s.stats.cluster.shards  # union-attr
 vidi.Set.like("crawl.vidi")  # arg-type
 vidi.Set.like(s, kind="hashset")  # call-arg
 vidi.Set.from_bytes("text")  # arg-type

@@ -100,6 +100,25 @@ def durable(folder: Path) -> None:
         assert_type(found.damaged_log + found.missing_file, str)
 
 
+def on_a_server(folder: Path) -> None:
+    with vidi.Set.create(folder / "made", capacity=1e3, sync="no") as made:
+        assert_type(made, vidi.Set)
+        cluster = made.stats.cluster
+        assert_type(cluster, Optional[vidi.ClusterStats])
+        if cluster:
+            assert_type(cluster.shards + cluster.nodes + cluster.claims + cluster.expired + cluster.stale, int)
+        try:
+            assert_type(made.check(), List[str])
+        except vidi.CannotError:
+            pass
+    try:
+        vidi.Set.drop("redis://127.0.0.1:1/a", patience=0.01)
+        vidi.Set.create("redis://127.0.0.1:1/a", shards=3, patience=0.01, owner="me")
+        vidi.Set("redis://127.0.0.1:1/a", lease=60, patience=0.01, wait_replicas=1, ca_file=None)
+    except (vidi.ServerError, vidi.CannotError) as error:
+        assert_type(error.code, int)
+
+
 def whole(folder: Path) -> None:
     a = vidi.Set(capacity=1000, lost=0.5, canon="crawl", tracking="x", key=bytes(16), memory_limit=2**30)
     b = vidi.Set.like(a, folder / "b", sync="no")
@@ -123,7 +142,7 @@ def whole(folder: Path) -> None:
 
 
 def statistics(s: vidi.Set) -> None:
-    s.rotate()
+    s.rotate(force=False)
     stats: vidi.Stats = s.stats
     assert_type(stats.expected_lost + stats.fill + stats.fp_now, float)
     assert_type(stats.count + stats.bytes + stats.staged, int)
@@ -162,6 +181,7 @@ def main(folder: Path) -> None:
     s = vidi.Set(kind="hashset", params="multiset=on")
     asking(s)
     durable(folder)
+    on_a_server(folder)
     whole(folder)
     statistics(s)
     derived()

@@ -58,7 +58,17 @@ void vidi_cluster_close(vidi_cluster *cluster)
 {
 }
 
+int vidi_cluster_add(vidi_cluster *cluster, vidi_str url)
+{
+    return VIDI_ECANNOT;
+}
+
 int vidi_cluster_add_batch(vidi_cluster *cluster, const vidi_str *urls, size_t n, uint8_t *verdicts, uint64_t *marks)
+{
+    return VIDI_ECANNOT;
+}
+
+int vidi_cluster_has(vidi_cluster *cluster, vidi_str url)
 {
     return VIDI_ECANNOT;
 }
@@ -68,7 +78,22 @@ int vidi_cluster_has_batch(vidi_cluster *cluster, const vidi_str *urls, size_t n
     return VIDI_ECANNOT;
 }
 
+int vidi_cluster_has_previous(vidi_cluster *cluster, vidi_str url)
+{
+    return VIDI_ECANNOT;
+}
+
 int vidi_cluster_remove(vidi_cluster *cluster, vidi_str url)
+{
+    return VIDI_ECANNOT;
+}
+
+int vidi_cluster_count(vidi_cluster *cluster, vidi_str url, uint64_t *times)
+{
+    return VIDI_ECANNOT;
+}
+
+int vidi_cluster_commit(vidi_cluster *cluster)
 {
     return VIDI_ECANNOT;
 }
@@ -113,7 +138,35 @@ int vidi_cluster_merge(vidi_cluster *cluster, const vidi_set *from)
     return VIDI_ECANNOT;
 }
 
+int vidi_cluster_claim(vidi_cluster *cluster, const char *owner, int64_t lease_ms, vidi_claim *claims, size_t n,
+                       unsigned flags)
+{
+    return VIDI_ECANNOT;
+}
+
+int vidi_cluster_finish(vidi_cluster *cluster, const char *owner, const vidi_str *urls, size_t n, enum vidi_finish how,
+                        uint8_t *done)
+{
+    return VIDI_ECANNOT;
+}
+
+int vidi_cluster_renew(vidi_cluster *cluster, const char *owner, int64_t lease_ms, uint64_t *renewed)
+{
+    return VIDI_ECANNOT;
+}
+
 int vidi_cluster_abandon(vidi_cluster *cluster, const char *owner, uint64_t *given)
+{
+    return VIDI_ECANNOT;
+}
+
+int vidi_cluster_reclaim(vidi_cluster *cluster, uint32_t index, const char *owner, int64_t lease_ms, uint32_t most,
+                         vidi_claim_visitor visitor, void *context, uint64_t *got)
+{
+    return VIDI_ECANNOT;
+}
+
+int vidi_cluster_claims(vidi_cluster *cluster, const char *owner, vidi_claim_visitor visitor, void *context)
 {
     return VIDI_ECANNOT;
 }
