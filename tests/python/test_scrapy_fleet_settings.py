@@ -96,7 +96,7 @@ def test_no_password_is_logged(server, caplog):
     ({"VIDI_LEASE": "nan"}, "VIDI_LEASE is"),
     ({"VIDI_LEASE": "a minute"}, "VIDI_LEASE is .* not 'a minute'"),
     ({"VIDI_PATH": "redis://127.0.0.1:1/0"}, "127.0.0.1:1"),
-    ({"VIDI_PATH": "redis://127.0.0.1/zero"}, "VIDI_PATH is not the address"),
+    ({"VIDI_PATH": "redis://127.0.0.1/zero?key=k"}, "VIDI_PATH is not the address"),
 ])
 def test_what_does_not_fit_is_refused_with_a_sentence(server, settings, words):
     server.client()("VIDI.RESERVE", "k", "CANON", "w3lib")

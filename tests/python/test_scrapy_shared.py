@@ -35,14 +35,18 @@ class Crawl:
 
     def __init__(self, folder, nursery, pages, depth=12, options=("--appendonly", "yes"), **settings):
         self.nursery, self.tree = nursery, Tree(seed=SEED, pages=pages, depth=depth)
-        self.server = redis_server.Server(*options)
         self.site = Site(folder, self.tree)
-        self.settings = {"VIDI_PATH": redis_server.address(self.server), **settings}
-        self.client = self.server.client()
+        self.settings = {"VIDI_PATH": self.serve(options), **settings}
         self.alive = []
         self.excuses = 0  # pages that may be fetched once more
         if os.path.exists(nursery.journal):
             os.remove(nursery.journal)
+
+    def serve(self, options):
+        """Starts the server. The result is the address for the spiders."""
+        self.server = redis_server.Server(*options)
+        self.client = self.server.client()
+        return redis_server.address(self.server)
 
     def start(self, stop_after=0, settings=None, **order):
         process = self.nursery.start(settings={**self.settings, **(settings or {})},

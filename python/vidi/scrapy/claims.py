@@ -153,26 +153,71 @@ def new_name() -> str:
     return f"{socket.gethostname()[:200]}:{os.getpid()}:{uuid.uuid4().hex}"
 
 
-class Claims:
-    """What one worker does with claims. All methods may raise ConnectionLost; then call begin_again()."""
+class Leases:
+    """When a worker's claims must be renewed, and whether that was too late."""
 
-    def __init__(self, address: Address, form: Form, lease: float = 60.0, revisit: bool = False) -> None:
-        self.address, self.form = address, form
+    def __init__(self, lease: float) -> None:
         self.lease = max(1, round(lease * 1000))
         self.owner = new_name()
         self.former: list[str] = []  # names whose claims may still be on the server
+        self.renewed = time.monotonic()
+        self.has_slept = False  # claims may be lost, because nothing was renewed for a whole lease
+        self.news: dict[str, Any] | None = None  # what the set told about itself when the claims were renewed last
+
+    def is_alive(self) -> bool:
+        """False: the connection is lost."""
+        raise NotImplementedError
+
+    def renew(self) -> int:
+        """Extends all claims, and tells how many there are."""
+        raise NotImplementedError
+
+    def info(self) -> dict[str, Any]:
+        """What the set tells about itself."""
+        raise NotImplementedError
+
+    def keep_up(self) -> None:
+        """Extends all claims, if it is time."""
+        if self.renewal_is_due():
+            self.has_slept = self.has_slept or self.may_have_expired()  # before renew(), which hides it
+            self.renew()
+            self.news = self.info()
+
+    def upkeep(self) -> float:
+        """As keep_up(), but errors are left to whoever asks next. Tells after how many seconds to call it again."""
+        try:
+            if self.is_alive():
+                self.keep_up()
+        except Exception:
+            pass
+        return max(self.renewed + self.lease / 3000 - time.monotonic(), UPKEEP_LEAST)
+
+    def renewal_is_due(self) -> bool:
+        """A third of the lease has passed: two renewals may fail before a claim expires."""
+        return time.monotonic() - self.renewed > self.lease / 3000
+
+    def may_have_expired(self) -> bool:
+        """Nothing was renewed for a whole lease, because the process slept or was busy."""
+        return time.monotonic() - self.renewed > self.lease / 1000
+
+
+class Claims(Leases):
+    """What one worker does with claims. All methods may raise ConnectionLost; then call begin_again()."""
+
+    is_prefix = True  # what a server remembers after a failure is the beginning of what it did
+
+    def __init__(self, address: Address, form: Form, lease: float = 60.0, revisit: bool = False) -> None:
+        super().__init__(lease)
+        self.address, self.form = address, form
         self.connection = Connection(address)
         open_set(self.connection, form)
         self.has_rotated = revisit and begin_epoch(self.connection)
         self.renewed = time.monotonic()
-        self.has_slept = False  # claims may be lost, because nothing was renewed for a whole lease
-        self.news: dict[str, Any] | None = None  # what VIDI.INFO said when the claims were renewed last
 
     def close(self) -> None:
         self.connection.close()
 
     def is_alive(self) -> bool:
-        """False: the connection is lost."""
         return self.connection.is_open
 
     # ---- claim, commit, give up ----
@@ -242,34 +287,9 @@ class Claims:
     # ---- leases ----
 
     def renew(self) -> int:
-        """Extends all claims, and tells how many there are."""
         renewed: int = self.connection.call("VIDI.RENEW", self.address.key, self.owner)
         self.renewed = time.monotonic()
         return renewed
-
-    def keep_up(self) -> None:
-        """Extends all claims, if it is time."""
-        if self.renewal_is_due():
-            self.has_slept = self.has_slept or self.may_have_expired()  # before renew(), which hides it
-            self.renew()
-            self.news = self.info()
-
-    def upkeep(self) -> float:
-        """As keep_up(), but errors are left to whoever asks next. Tells after how many seconds to call it again."""
-        try:
-            if self.is_alive():
-                self.keep_up()
-        except Exception:
-            pass
-        return max(self.renewed + self.lease / 3000 - time.monotonic(), UPKEEP_LEAST)
-
-    def renewal_is_due(self) -> bool:
-        """A third of the lease has passed: two renewals may fail before a claim expires."""
-        return time.monotonic() - self.renewed > self.lease / 3000
-
-    def may_have_expired(self) -> bool:
-        """Nothing was renewed for a whole lease, because the process slept or was busy."""
-        return time.monotonic() - self.renewed > self.lease / 1000
 
     # ---- looking ----
 
@@ -311,7 +331,6 @@ class Claims:
         return [Claim(key, payload, token) for key, payload, _, token, _ in reply[5]]
 
     def info(self) -> dict[str, Any]:
-        """VIDI.INFO."""
         return info_of(self.connection)
 
     # ---- after a lost connection ----

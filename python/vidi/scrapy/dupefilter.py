@@ -115,9 +115,9 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]  # Scrapy has no type hi
             return
         self._choose_keys()
         if self.settings.server:
-            from .shared_set import SharedSet
+            from .shared_set import ClusterSet, SharedSet
 
-            self._shared = SharedSet(self)
+            self._shared = ClusterSet(self) if self.settings.is_cluster else SharedSet(self)
             self._add = self._shared.add
             return
         state = State(self.settings, self.mode, staged=self.has_scheduler)

@@ -1,6 +1,7 @@
 """The settings of a crawl that begin with VIDI_, read and checked in one place.
 
-VIDI_PATH         the folder of the set, or the address of a Redis server ("redis://…", "unix://…").
+VIDI_PATH         the folder of the set, or the address of a key on a Redis server ("redis://…/0?key=NAME",
+                  "unix://…"), or of a set that spans a cluster ("redis://…/NAME").
                   Without it the set is in JOBDIR/vidi, and without JOBDIR in memory.
 VIDI_CANON        the canonical form by which URLs are compared: "w3lib", which is
                   Scrapy's own, unless given
@@ -13,6 +14,9 @@ VIDI_FINGERPRINT  "url", or "scrapy" for the fingerprints of Scrapy's own filter
 VIDI_LEASE        on a server: seconds after which others take over the pages of a spider that
                   died, 60 unless given, at least 1 (shared.py)
 VIDI_SECRET       on a server: signs requests that must be pickled (payload.py)
+VIDI_WAIT_REPLICAS
+                  on a cluster: so many replicas must have what is written (cluster_claims.py)
+VIDI_CA_FILE      on a cluster: certificates to trust, for an address that begins with "rediss://"
 """
 
 from __future__ import annotations
@@ -20,10 +24,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from scrapy.utils.job import job_dir
 
-_SERVERS = ("redis://", "rediss://", "unix://")
+_SERVERS = ("redis://", "rediss://", "unix://", "redis+unix://")
 _LEASE_LEAST = 1.0  # seconds; several ticks, so that leases are renewed in time
 _LEASE_MOST = 1e9  # what the server takes
 
@@ -34,7 +39,7 @@ class Settings:
 
     jobdir: str | None = None
     path: str | None = None  # None: in memory, or on a server
-    server: str | None = None  # the address of a Redis server
+    server: str | None = None  # the address of a key on a Redis server, or of a set that spans a cluster
     canon: str | None = None  # None: not given
     kind: str | None = None
     capacity: int = 0
@@ -43,6 +48,17 @@ class Settings:
     fingerprint: str | None = None  # None: not given
     lease: float = 60.0
     secret: str | None = None
+    wait_replicas: int = 0
+    ca_file: str | None = None
+
+    @property
+    def is_cluster(self) -> bool:
+        """The address is that of a set that spans a cluster: it ends with a name, which is not a database's number."""
+        parts = urlsplit(self.server or "")
+        name = parts.path.strip("/")
+        if parts.scheme in ("redis", "rediss"):
+            return bool(name) and not name.isdecimal() and not parts.query
+        return parts.scheme == "redis+unix"
 
     @classmethod
     def read(cls, settings: Any) -> Settings:
@@ -57,7 +73,7 @@ class Settings:
             path = None
         elif not path:
             path = os.path.join(jobdir, "vidi") if jobdir else None
-        return cls(
+        read = cls(
             jobdir=jobdir or None,
             path=path,
             server=server,
@@ -69,7 +85,13 @@ class Settings:
             fingerprint=_fingerprint(settings),
             lease=_lease(settings),
             secret=settings.get("VIDI_SECRET") or None,
+            wait_replicas=int(_number(settings, "VIDI_WAIT_REPLICAS") or 0),
+            ca_file=settings.get("VIDI_CA_FILE") or None,
         )
+        if (read.wait_replicas or read.ca_file) and not read.is_cluster:
+            name = "VIDI_WAIT_REPLICAS" if read.wait_replicas else "VIDI_CA_FILE"
+            raise ValueError(f"{name} is for a set that spans a cluster: VIDI_PATH = 'redis://host:port/NAME'")
+        return read
 
     @classmethod
     def of_jobdir(cls, jobdir: str | None) -> Settings:

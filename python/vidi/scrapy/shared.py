@@ -669,7 +669,8 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         gone = {id(page) for page in (*result.gone, *result.refused)}
         self.waiting.keep(lambda page: id(page) not in gone)
         self._count("begun_again")
-        if has_forgotten or self.evidence is None or (yield self._has_forgotten()):
+        is_known = self.claims.is_prefix and self.evidence is not None and not has_forgotten
+        if not is_known or (yield self._has_forgotten()):
             self.evidence = None
             self._claim_seeds_again()
         return True
@@ -678,7 +679,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
     def _has_forgotten(self) -> Any:
         """True if the server does not have any more what was there when all start requests had been claimed.
 
-        What a server remembers after a failure is the beginning of what it did: if it has a page that was committed
+        What one server remembers after a failure is the beginning of what it did: if it has a page that was committed
         after the start requests were claimed, it has these, too. After a deletion or a rotation it has neither.
         """
         if self.evidence is None:

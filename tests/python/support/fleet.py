@@ -89,6 +89,23 @@ class Fuse:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
+def watch_claims(fuse):
+    """On a set that spans a cluster, everything that is asked of it is two steps, named as the command for one key."""
+    from vidi.scrapy.cluster_claims import ClusterClaims
+
+    def watched(name, method):
+        def step(self, *arguments):
+            fuse.step("before VIDI." + name.upper())
+            answer = method(self, *arguments)
+            fuse.step("after VIDI." + name.upper())
+            return answer
+
+        return step
+
+    for name in ("claim", "commit", "release", "reclaim"):
+        setattr(ClusterClaims, name, watched(name, getattr(ClusterClaims, name)))
+
+
 def watch_connection(fuse):
     """Every command to the server is two steps."""
     from vidi.scrapy import connection
@@ -203,6 +220,7 @@ def live(order):
 
     fuse = Fuse(order.get("fuse", 0), order.get("aim"), write)
     watch_connection(fuse)
+    watch_claims(fuse)
     plant(order.get("fault"))
     settings, spider = {**SETTINGS, **order["settings"]}, spider_class(write)
     if not settings.get("TWISTED_REACTOR_ENABLED", True):
@@ -251,7 +269,7 @@ def await_end(child):
 def serve():
     """Reads commands from standard input, a line each, and answers each with a line."""
     __import__("checkout").use()  # this is a program of its own, so the folder of this file is in the path
-    for module in ("vidi.scrapy", "vidi.scrapy.shared", "redis", "scrapy.core.downloader.handlers.http11",
+    for module in ("vidi.scrapy", "vidi.scrapy.shared", "vidi.scrapy.cluster_claims", "redis", "scrapy.core.downloader.handlers.http11",
                    "scrapy.core.downloader.contextfactory", "scrapy.downloadermiddlewares.httpproxy",
                    "scrapy.extensions.corestats", "scrapy.extensions.spiderstate", "scrapy.crawler"):
         __import__(module)

@@ -39,7 +39,7 @@ class Worker:
     def __init__(self, server, spider=Tree, is_newer=False, **settings):
         self.crawler = get_crawler(spider, {
             "DUPEFILTER_CLASS": "vidi.scrapy.DupeFilter", "SCHEDULER": "vidi.scrapy.Scheduler", "VIDI_LEASE": 3600,
-            "VIDI_PATH": redis_server.address(server), "CONCURRENT_REQUESTS": 4,
+            "VIDI_PATH": server and redis_server.address(server), "CONCURRENT_REQUESTS": 4,
             "REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7", **settings})
         self.crawler.spider = self.spider = spider.from_crawler(self.crawler)
         self.engine = self.crawler.engine = Engine(self.spider, is_newer)
