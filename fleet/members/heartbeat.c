@@ -1,0 +1,176 @@
+/*
+ * Heartbeats: see heartbeat.h. A script does it in one step, by the server's clock.
+ */
+#include "fleet/members/heartbeat.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY = 256, ROW = 160, MOST = 100000 };
+
+/* Keys: table. Arguments: "join", "send", "leave" or "look"; the member; lease; the rest of its row. */
+static const char script[] =
+    "local time = redis.call('TIME')\n"
+    "local now = time[1] * 1000 + math.floor(time[2] / 1000)\n"
+    "local what, name, changed = ARGV[1], ARGV[2], false\n"
+    "local function number(n) return string.format('%.0f', n) end\n"
+    "if what ~= 'look' then\n"
+    "  local before = redis.call('HGETALL', KEYS[1])\n"
+    "  for i = 1, #before, 2 do\n"
+    "    local ends, lease = string.match(before[i + 1], '^(%d+) (%d+) ')\n"
+    "    if ends and ends + lease / 4 < now then\n"
+    "      redis.call('HDEL', KEYS[1], before[i])\n"
+    "      changed = true\n"
+    "    end\n"
+    "  end\n"
+    "  local own = redis.call('HGET', KEYS[1], name)\n"
+    "  if what == 'leave' then\n"
+    "    changed = redis.call('HDEL', KEYS[1], name) == 1 or changed\n"
+    "  elseif what == 'join' or own then\n"
+    "    changed = changed or not own or string.sub(own, -1) ~= string.sub(ARGV[4], -1)\n"
+    "    redis.call('HSET', KEYS[1], name, number(now + ARGV[3]) .. ' ' .. ARGV[3] .. ' ' .. ARGV[4])\n"
+    "  end\n"
+    "  if changed then\n"
+    "    local version = tonumber(redis.call('HGET', KEYS[1], '*version') or '0')\n"
+    "    redis.call('HSET', KEYS[1], '*version', number(math.max(version + 1, now)))\n"
+    "  end\n"
+    "end\n"
+    "return redis.call('HGETALL', KEYS[1])";
+
+/* ---- reading ---- */
+
+static bool copy_text(const redis_reply *reply, char *to, size_t room)
+{
+    if (reply->type != REDIS_TEXT || reply->text.len >= room || memchr(reply->text.ptr, 0, reply->text.len))
+        return false;
+    memcpy(to, reply->text.ptr, reply->text.len);
+    to[reply->text.len] = 0;
+    return true;
+}
+
+/* Numbers with single spaces between them, and nothing else. */
+static bool read_numbers(const char *text, uint64_t *numbers, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char *end;
+        if (*text < '0' || *text > '9')
+            return false;
+        numbers[i] = strtoull(text, &end, 10);
+        if (*end != (i + 1 < n ? ' ' : 0))
+            return false;
+        text = end + 1;
+    }
+    return true;
+}
+
+static bool read_pair(const redis_reply *field, const redis_reply *value, member_table *table)
+{
+    member *row = &table->rows[table->count];
+    uint64_t n[6];
+    char text[ROW];
+
+    *row = (member){.name = ""};
+    if (!copy_text(field, row->name, sizeof row->name) || !copy_text(value, text, sizeof text))
+        return false;
+    if (strcmp(row->name, "*version") == 0)
+        return read_numbers(text, &table->version, 1);
+    if (!*row->name || !read_numbers(text, n, 6) || n[4] > 1 || n[5] > 1)
+        return false;
+    row->adopted = n[2];
+    row->activity = n[3];
+    row->idle = n[4] == 1;
+    row->leaving = n[5] == 1;
+    table->count++;
+    return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const member *left = a, *right = b;
+
+    return strcmp(left->name, right->name);
+}
+
+static int read_table(const redis_reply *reply, member_table *table)
+{
+    if (reply->type != REDIS_ARRAY || reply->count % 2 || reply->count > MOST)
+        return VIDI_EDAMAGED;
+    table->rows = calloc(reply->count / 2 + 1, sizeof *table->rows);
+    if (!table->rows)
+        return VIDI_EMEMORY;
+    for (size_t i = 0; i < reply->count; i += 2)
+        if (!read_pair(&reply->items[i], &reply->items[i + 1], table))
+            return VIDI_EDAMAGED;
+    qsort(table->rows, table->count, sizeof *table->rows, by_name);
+    return table->count > 0 && table->version == 0 ? VIDI_EDAMAGED : VIDI_OK;
+}
+
+void member_table_free(member_table *table)
+{
+    free(table->rows);
+    *table = (member_table){0};
+}
+
+/* ---- sending ---- */
+
+static vidi_str text_of(const char *text)
+{
+    return (vidi_str){text, strlen(text)};
+}
+
+static int ask(redis_client *client, const char *set, const char *what, const member *row, int64_t lease_ms,
+               member_table *table)
+{
+    char key[KEY], lease[24], rest[ROW];
+
+    *table = (member_table){0};
+    if (snprintf(key, sizeof key, "{%s}:members", set) >= (int)sizeof key)
+        return VIDI_EARGUMENT;
+    snprintf(lease, sizeof lease, "%" PRId64, lease_ms);
+    snprintf(rest, sizeof rest, "%" PRIu64 " %" PRIu64 " %d %d", row->adopted, row->activity, row->idle, row->leaving);
+    const vidi_str words[] = {text_of("EVAL"), text_of(script),    text_of("1"),   text_of(key),
+                              text_of(what),   text_of(row->name), text_of(lease), text_of(rest)};
+    redis_call call = {.words = words,
+                       .count = sizeof words / sizeof *words,
+                       .slot = redis_slot(text_of(key)),
+                       .repeatable = true,
+                       .writes = strcmp(what, "look") != 0};
+    int error = redis_run(client, &call, 1);
+    if (error == VIDI_OK)
+        error = read_table(call.reply, table);
+    if (error)
+        member_table_free(table);
+    return error;
+}
+
+int heartbeat_join(redis_client *client, const char *set, const member *row, int64_t lease_ms, member_table *table)
+{
+    return ask(client, set, "join", row, lease_ms, table);
+}
+
+int heartbeat_send(redis_client *client, const char *set, const member *row, int64_t lease_ms, member_table *table)
+{
+    return ask(client, set, "send", row, lease_ms, table);
+}
+
+int heartbeat_look(redis_client *client, const char *set, member_table *table)
+{
+    const member nobody = {.name = ""};
+
+    return ask(client, set, "look", &nobody, 0, table);
+}
+
+int heartbeat_leave(redis_client *client, const char *set, const char *name)
+{
+    member row = {.name = ""};
+    member_table table;
+
+    if (strlen(name) >= sizeof row.name)
+        return VIDI_EARGUMENT;
+    memcpy(row.name, name, strlen(name));
+    int error = ask(client, set, "leave", &row, 0, &table);
+    member_table_free(&table);
+    return error;
+}
