@@ -59,8 +59,9 @@ typedef struct fleet_options {
 
 /*
  * Joins the fleet; the first process makes its record. VIDI_EDIFFERS if the rules differ from the record's: `why` (room
- * FLEET_WHY) names the first that does. VIDI_EABSENT if there is no set of that name. Takes over the claims of the
- * folder's last run if the others have not shared them out yet. Strings need not stay.
+ * FLEET_WHY) names the first that does. VIDI_EABSENT if there is no set of that name. VIDI_EBUSY if the fleet is
+ * stopping and others have not left yet; if none is left, it runs again. Takes over the claims of the folder's last run
+ * if the others have not shared them out yet. Strings need not stay.
  */
 int fleet_open(fleet **made, const fleet_options *options, char *why);
 
@@ -70,6 +71,15 @@ int fleet_open(fleet **made, const fleet_options *options, char *why);
  * was; otherwise others get them at once.
  */
 void fleet_leave(fleet *fleet, bool returns);
+
+/* Statistics of the set, as vidi_cluster_stat gives them; asks all shards. `more` may be NULL. */
+int fleet_stat(fleet *fleet, vidi_stats *set, vidi_cluster_stats *more);
+
+/*
+ * From now on calls that wait for a server which does not answer end after some five seconds: for a process that is to
+ * end. Any thread.
+ */
+void fleet_hurry(fleet *fleet);
 
 /* What went wrong in the last call of the storage thread. Never NULL. */
 const char *fleet_why(const fleet *fleet);
@@ -88,17 +98,19 @@ uint64_t fleet_site(const fleet *fleet, vidi_str url);
  */
 bool fleet_may_fetch(const fleet *fleet, uint64_t site);
 /*
- * Until when (CLOCK_MONOTONIC in milliseconds) it may fetch at all: no request begins after that, and those on their
- * way are cut off then. It moves on with each heartbeat. Any thread.
+ * Until when, by fleet_now, it may fetch at all: no request begins after that, and those on their way are cut off then.
+ * It moves on with each heartbeat. Any thread.
  */
 int64_t fleet_may_fetch_until(const fleet *fleet);
+/* Milliseconds of CLOCK_BOOTTIME, which goes on while a machine is suspended. */
+int64_t fleet_now(void);
 /* Whether its URLs are to come here: it may be that they must not be fetched yet. Any thread. */
 bool fleet_is_mine(const fleet *fleet, uint64_t site);
 
 /*
- * The version of the members' table. When it has changed: stop fetching from sites that are not fleet_is_mine any more,
- * hand their URLs over, and when no request to them is on its way, adopt the version that was seen at the beginning.
- * The others wait for that. Any thread.
+ * The version of the members' table. When it has changed: end requests to sites that fleet_may_fetch denies now, or let
+ * them come to their end, and hand over the URLs of sites that are not fleet_is_mine any more. Then adopt the version
+ * that was seen at the beginning. The others wait for that. Any thread.
  */
 uint64_t fleet_version(const fleet *fleet);
 void fleet_adopt(fleet *fleet, uint64_t version);
