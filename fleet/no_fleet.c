@@ -58,6 +58,10 @@ void vidi_cluster_close(vidi_cluster *cluster)
 {
 }
 
+void vidi_cluster_hurry(vidi_cluster *cluster, int64_t ms)
+{
+}
+
 int vidi_cluster_add(vidi_cluster *cluster, vidi_str url)
 {
     return VIDI_ECANNOT;

@@ -193,6 +193,9 @@ static void await_closed(set_object *self)
     pthread_mutex_unlock(&door);
 }
 
+/* How long a set that is being closed waits for a server that does not answer. Its leases end by themselves. */
+#define FAREWELL_MS 5000
+
 /* The URLs that new() has handed out and that nobody has dealt with can be handed out again. */
 static void end_cluster(vidi_cluster *cluster, const char *claimer)
 {
@@ -204,6 +207,8 @@ static void end_cluster(vidi_cluster *cluster, const char *claimer)
 /* Without the GIL. vidi_close reports no errors, so the sync before it is the last chance to hear of one. */
 static int end(set_object *self, vp_handle handle, char *sentence, size_t room)
 {
+    if (handle.cluster)
+        vidi_cluster_hurry(handle.cluster, FAREWELL_MS); /* also the calls that are waited for */
     pthread_mutex_lock(&door);
     while (self->users)
         pthread_cond_wait(&somebody_left, &door);

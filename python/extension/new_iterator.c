@@ -37,6 +37,7 @@ struct new_object {
     size_t form_len;
     vp_missing missing;
     bool is_running;
+    bool is_cut_off;            /* the last call to a server had no answer */
     new_object *before, *after; /* all iterators of the set with a pending URL */
 };
 
@@ -123,12 +124,18 @@ static int is_pending(const set_object *owner, vidi_str url)
     return found;
 }
 
+static int answered(new_object *self, int error)
+{
+    self->is_cut_off = error == VIDI_EIO || error == VIDI_EBUSY;
+    return error;
+}
+
 /* Says what becomes of the URL that is claimed. If somebody else has it by now, it is theirs. */
-static int finish(set_object *set, vidi_str url, enum vidi_finish how)
+static int finish(new_object *self, vidi_str url, enum vidi_finish how)
 {
     int error;
-    VP_ON_SERVER(set, error, vidi_cluster_finish(cluster, set->claimer, &url, 1, how, NULL));
-    return error;
+    VP_ON_SERVER(self->set, error, vidi_cluster_finish(cluster, self->set->claimer, &url, 1, how, NULL));
+    return answered(self, error);
 }
 
 /* Adds the pending URL, which has been handled. False with an exception; then it stays pending. */
@@ -139,7 +146,7 @@ static bool add_pending(new_object *self)
         return true;
     int verdict = VP_RAISED;
     if (vp_text(self->pending, &url))
-        verdict = self->set->is_on_server ? finish(self->set, url, VIDI_FINISH_COMMIT) : vp_add(self->set, url);
+        verdict = self->set->is_on_server ? finish(self, url, VIDI_FINISH_COMMIT) : vp_add(self->set, url);
     if (verdict < 0) {
         vp_fail(self->set, verdict);
         return false;
@@ -148,15 +155,18 @@ static bool add_pending(new_object *self)
     return true;
 }
 
-/* The URL that was handed out was not handled. On a server others can have it at once; if that fails, later. */
+/*
+ * The URL that was handed out was not handled. On a server others can have it at once; or, if the server is away, when
+ * the lease ends.
+ */
 static void give_up_pending(new_object *self)
 {
     PyObject *kind, *value, *trace;
     vidi_str url;
-    if (self->pending && self->set->cluster && self->set->generation == vp_generation) {
+    if (self->pending && self->set->cluster && self->set->generation == vp_generation && !self->is_cut_off) {
         PyErr_Fetch(&kind, &value, &trace);
         if (vp_text(self->pending, &url))
-            (void)finish(self->set, url, VIDI_FINISH_DROP);
+            (void)finish(self, url, VIDI_FINISH_DROP);
         PyErr_Restore(kind, value, trace);
     }
     drop_pending(self);
@@ -212,6 +222,7 @@ static int claim(new_object *self, PyObject *plain, vidi_str url)
     if (error == VIDI_OK && claim.verdict == VIDI_NEW)
         return VIDI_NEW;
     drop_pending(self);
+    answered(self, error);
     return error != VIDI_OK ? error : claim.verdict == VIDI_HELD ? VIDI_SEEN : claim.verdict;
 }
 

@@ -399,7 +399,7 @@ def test_what_only_sets_in_memory_and_in_folders_can_do_is_refused(seen, call):
 @pytest.mark.parametrize("call", [
     lambda s: s.check(), lambda s: s._claim("me", 1000, [], []), lambda s: s._finish("me", [], "drop"),
     lambda s: s._renew("me", 1000), lambda s: s._abandon("me"), lambda s: s._reclaim(0, "me", 1000, 1),
-    lambda s: s._claims(None, 0, 1), lambda s: s._form(b"")], ids=inspect.getsource)
+    lambda s: s._claims(None, 0, 1), lambda s: s._form(b""), lambda s: s._hurry(1)], ids=inspect.getsource)
 def test_what_only_sets_on_servers_can_do_is_refused(call):
     with pytest.raises(vidi.CannotError, match="^only a set on a server"):
         call(vidi.Set())
@@ -440,6 +440,26 @@ def test_close_waits_for_the_calls_of_other_threads(server, seen):
         closing.join()
         adding.join()
     assert answers == [True] and url(1) in seen
+
+
+def test_closing_does_not_wait_for_a_server_that_is_away():
+    """Each of these would be patient for a day."""
+    with redis_server.Server() as server:
+        address = f"redis://127.0.0.1:{server.port}/shop"
+        first = vidi.Set.create(address, manual_commit=True, patience=86_400)
+        second, third = vidi.Set(address, patience=86_400), vidi.Set(address, patience=0.01)
+        first.add(url(1))
+        walks = [second.new(urls(9)[2:]), third.new(urls(9)[3:])]
+        list(map(next, walks))
+        server.kill()
+        adding = threading.Thread(target=lambda: pytest.raises(vidi.ServerError, first.add, url(5)))
+        adding.start()
+        with pytest.raises(vidi.ServerError):
+            next(walks[1])
+        del walks[1]  # it does not ask again
+        first.close()
+        second.close()
+        adding.join()
 
 
 def test_threads_share_a_set(seen):

@@ -18,6 +18,7 @@ from redis_support.cluster import Cluster  # noqa: E402
 from support.fleet import Nursery  # noqa: E402
 from support.ticking import ROOT, Shell, Worker  # noqa: E402
 from test_scrapy_shared import CONCURRENT, Crawl, kill_after  # noqa: E402
+from vidi.scrapy import cluster_claims  # noqa: E402
 from vidi.scrapy.connection import SharedError  # noqa: E402
 from vidi.scrapy.settings import Settings  # noqa: E402
 
@@ -283,6 +284,22 @@ def test_a_worker_that_ends_gives_everything_up(address, seen):
     worker.take()
     worker.scheduler.close("shutdown")
     assert counts(seen) == (0, 2) and worker.stat("vidi/urls") == 0 and worker.stat("vidi/open_claims") == 2
+
+
+def test_a_worker_that_ends_does_not_wait_for_servers_that_are_away(monkeypatch):
+    monkeypatch.setattr(cluster_claims, "PATIENCE", 86_400.0)
+    monkeypatch.setattr(cluster_claims, "HURRY", 0.5)
+    with redis_server.Server() as server:
+        there = f"redis://127.0.0.1:{server.port}/shop"
+        vidi.Set.create(there, canon="w3lib").close()
+        worker = ClusterWorker(there)
+        worker.enqueue("/a")
+        worker.tick()
+        server.kill()
+        worker.enqueue("/b")
+        worker.scheduler.tick()  # is under way
+        worker.scheduler.close("shutdown")
+        assert worker.stat("vidi/lost_connections") > 0
 
 
 # ---- what is refused, and settings ----

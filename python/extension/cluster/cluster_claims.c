@@ -196,6 +196,23 @@ static PyObject *abandon(PyObject *self, PyObject *args)
     return number_or_fail(self, error, given);
 }
 
+/* ---- an end in sight ---- */
+
+static const char hurry_doc[] = "_hurry($self, milliseconds, /)\n--\n\n"
+                                "Let each call wait no longer for servers, also one that another thread is in.\n";
+
+static PyObject *hurry(PyObject *object, PyObject *args)
+{
+    set_object *self = (set_object *)object;
+    long long milliseconds;
+    if (!PyArg_ParseTuple(args, "L:_hurry", &milliseconds))
+        return NULL;
+    if (!vp_is_usable(self) || !self->cluster)
+        return (void *)vp_refuse(self);
+    vidi_cluster_hurry(self->cluster, milliseconds); /* which does not wait */
+    Py_RETURN_NONE;
+}
+
 /* ---- lists of claims ---- */
 
 enum { ENOUGH = -2000, NO_MEMORY = -2001 }; /* what the visitor ends the walk with; no errors of the library */
@@ -328,5 +345,6 @@ const PyMethodDef vp_claim_methods[] = {
     {"_reclaim", reclaim, METH_VARARGS, reclaim_doc},
     {"_claims", claims, METH_VARARGS, claims_doc},
     {"_form", form, METH_O, form_doc},
+    {"_hurry", hurry, METH_VARARGS, hurry_doc},
     {0},
 };

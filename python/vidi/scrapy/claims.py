@@ -176,6 +176,9 @@ class Leases:
         """What the set tells about itself."""
         raise NotImplementedError
 
+    def hurry(self) -> None:
+        """The crawl ends: calls need not be patient any more, also the one that another thread is in."""
+
     def keep_up(self) -> None:
         """Extends all claims, if it is time."""
         if self.renewal_is_due():

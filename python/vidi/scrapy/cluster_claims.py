@@ -24,6 +24,7 @@ from .claims import AnyClaim, Claim, Form, Leases, Resumption, new_name
 from .connection import ConnectionLost, Refused, SharedError
 
 PATIENCE = 30.0  # seconds for which a call is repeated while servers fail or move
+HURRY = 5.0  # the same when the crawl ends
 LIST_MOST = 10_000  # claims that are listed at a time
 RECLAIM_MOST = 1000
 SOME = 10  # claims that show what the others are like
@@ -123,6 +124,9 @@ class ClusterClaims(Leases):
 
     def is_alive(self) -> bool:
         return self.is_connected
+
+    def hurry(self) -> None:
+        self.set._hurry(round(HURRY * 1000))
 
     @contextmanager
     def _asking(self) -> Iterator[None]:

@@ -173,6 +173,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         """Commits what is done and gives everything else up, for others or for the next start."""
         if self.loop.running:
             self.loop.stop()
+        self.claims.hurry()
         if self.ticking is not None:
             yield self.ticking
         for _ in range(2):  # the second time with another connection
