@@ -452,6 +452,24 @@ def test_two_spiders_share_a_crawl_over_a_cluster(crawl):
     assert fleet.set.stats.cluster.nodes == 3 and len(fleet.set) > 80
 
 
+def test_the_rights_that_the_documentation_names_are_enough(crawl, cluster):
+    rights = ("~{crawl}:* ~{crawl:* +mget +vidi.info +vidi.claim +vidi.reclaim +vidi.renew +vidi.commit +vidi.release "
+              "+vidi.claims +vidi.mhas +cluster|slots +asking +vidi.rotate +eval +get +set +wait +info").split()
+    for node in cluster.alive():
+        node.ask("ACL", "SETUSER", "spider", "reset", "on", ">hush", *rights)
+    path = crawl(1).path.replace("redis://", "redis://spider:hush@")
+    for _ in range(2):
+        worker = ClusterWorker(path, VIDI_REVISIT=True, VIDI_WAIT_REPLICAS=1)
+        worker.enqueue(*(f"/{number}" for number in range(20)))
+        worker.tick()
+        worker.scheduler.claims.is_connected = False
+        assert len(worker.work_off()) == 20
+        worker.scheduler.close("finished")
+        assert worker.stat("vidi/urls") == 20
+    assert worker.stat("vidi/epoch") == 1
+    assert [node.ask("ACL", "LOG") for node in cluster.primaries()] == [[]] * 3
+
+
 def test_spiders_and_a_server_that_are_killed_lose_no_page(crawl, cluster):
     """The site kills a spider at a random request, and between two of these deaths a primary is killed."""
     pages, kills = 150, 3
