@@ -98,7 +98,7 @@ def info_of(opened: vidi.Set) -> dict[str, Any]:
 
 
 class ClusterClaims(Leases):
-    """What one worker does with claims; the methods of Claims. All may raise ConnectionLost; then call begin_again()."""
+    """What one worker does with claims, as Claims. All methods may raise ConnectionLost; then call begin_again()."""
 
     is_prefix = False  # what servers remember after a failure is not the beginning of what was done
 
@@ -210,8 +210,8 @@ class ClusterClaims(Leases):
     def counts(self) -> tuple[int, int]:
         """Claims that somebody holds, and claims that wait for somebody. A crawl is over when there is neither.
 
-        The shards are not asked at the same moment, and in between a worker may commit a page in one and claim its links
-        in another. So nothing counts as nothing only if no page was committed between two looks.
+        The shards are not asked at the same moment, and in between a worker may commit a page in one and claim its
+        links in another. So nothing counts as nothing only if no page was committed between two looks.
         """
         if not self.mine:
             self._release_unknown()
