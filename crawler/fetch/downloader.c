@@ -409,6 +409,52 @@ int fetch_start(downloader *downloader, const fetch_request *request)
     return VIDI_OK;
 }
 
+/* Takes the exchange for the item out of the queue. NULL: it is not there. */
+static exchange *remove_from(queue *all, const void *item)
+{
+    exchange *found = NULL;
+    queue kept = {0};
+
+    while (all->first) {
+        exchange *one = take_exchange(all);
+        if (!found && one->response.item == item)
+            found = one;
+        else
+            queue_put(&kept, &one->link);
+    }
+    *all = kept;
+    return found;
+}
+
+/* Its response, which is not complete, becomes one that is done. */
+static void end_carrier_of(downloader *downloader, const void *item)
+{
+    for (size_t i = 0; i < downloader->carrier_count; i++) {
+        carrier *by = &downloader->carriers[i];
+        if (!by->with || by->with->response.item != item)
+            continue;
+        carrier_give_up(by, FETCH_BROKEN, "ended");
+        cut_off(downloader, by);
+        return;
+    }
+}
+
+bool fetch_cancel(downloader *downloader, const void *item)
+{
+    exchange *one = remove_from(&downloader->waiting, item);
+
+    if (!one) {
+        end_carrier_of(downloader, item);
+        one = remove_from(&downloader->done, item);
+        if (!one)
+            return false;
+        downloader->load.held -= one->response.head.len + one->response.body.len;
+    }
+    downloader->running--;
+    exchange_free(one);
+    return true;
+}
+
 size_t fetch_running(const downloader *downloader)
 {
     return downloader->running + dns_cache_running(downloader->dns);

@@ -143,6 +143,9 @@ typedef struct fetch_request {
  */
 int fetch_start(downloader *downloader, const fetch_request *request);
 
+/* Ends the request that was begun for this item, and its connection; there will be no event. False: there is none. */
+bool fetch_cancel(downloader *downloader, const void *item);
+
 typedef struct fetch_response {
     void *item;
     fetch_failure failure;
