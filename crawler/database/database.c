@@ -73,6 +73,11 @@ static const char *const texts[DB_STATEMENTS] = {
     [DB_COOKIES] = "SELECT domain, path, name, host_only, value, expires, secure, created, changed FROM cookies"
                    " ORDER BY changed DESC",
     [DB_COOKIES_EXPIRE] = "DELETE FROM cookies WHERE expires BETWEEN 0 AND ?1",
+    [DB_FAR_ADD] = "INSERT OR REPLACE INTO far (id, url) VALUES (?1, ?2)",
+    [DB_FAR_FIND] = "SELECT url FROM far WHERE id <= ?1 ORDER BY id DESC LIMIT 1",
+    [DB_UNTOLD_ADD] = "INSERT OR IGNORE INTO untold (id) VALUES (?1)",
+    [DB_UNTOLD] = "SELECT t.id, u.url FROM untold t JOIN urls u ON u.id = t.id ORDER BY t.id",
+    [DB_UNTOLD_CLEAR] = "DELETE FROM untold",
     [DB_VISIT_READ] =
         "SELECT visit, first, began, comparable FROM epochs WHERE ?1 = 0 OR visit = ?1 ORDER BY visit DESC LIMIT 1",
     [DB_VISIT_BEGIN] = "INSERT INTO epochs (visit, first, began, comparable, seconds_ms, expected_lost, fp_meaning)"
@@ -87,7 +92,7 @@ static const char *const texts[DB_STATEMENTS] = {
                         " ifnull(max(iif(state(o.status, o.reason) = 1, o.id, NULL)), 0)"
                         " FROM outcomes o JOIN urls u ON u.id = o.id GROUP BY 1",
     [DB_KNOWN_BUILD] = "INSERT OR IGNORE INTO known SELECT page_key(url), id FROM urls WHERE id > ?1 AND page = 0"
-                       " ORDER BY 1, 2",
+                       " AND id NOT IN (SELECT id FROM outcomes WHERE reason = 'elsewhere') ORDER BY 1, 2",
     [DB_PAGE_FIND] = "SELECT k.page, u.url FROM known k JOIN urls u ON u.id = k.page WHERE k.key = ?1",
     [DB_PRIOR] = "SELECT iif(u.page, u.page, u.id), n.row, n.settled, n.good, s.status, s.redirect,"
                  " ifnull(g.content, g.digest), g.digest, s.date, s.modified"

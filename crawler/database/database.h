@@ -22,6 +22,8 @@
  *             has content. Kept from the second visit on
  *   schedule  page, history, rate, due, …: pages that a continuous crawl visits again (crawler/schedule)
  *   payloads  digest, row: bits of the digest of each body that is stored, and the row whose record has it
+ *   far       id, url: with --fleet, the pages of other processes that rows were found on
+ *   untold    id: with --fleet, rows whose outcomes the fleet may not know yet
  *   pages     a view for people: urls and outcomes together, the newest row of each page; visits has all rows
  *
  * One thread uses a database. Functions return VIDI_OK, VIDI_EMEMORY, VIDI_EIO, VIDI_ELIMIT (the disk is full),
@@ -363,6 +365,24 @@ typedef int db_visit_cookie(void *context, const db_cookie *cookie);
 int db_cookies_read(crawl_db *db, db_visit_cookie *visit, void *context);
 
 int db_cookie_write(crawl_db *db, const db_cookie *cookie);
+
+/* ---- a crawl of a fleet ---- */
+
+/* Makes the tables that only such a crawl has. Between db_begin and db_commit. */
+int db_fleet_open(crawl_db *db);
+
+/*
+ * Where a row without a referrer was found: on this page, which another process knows; ptr NULL: on none. Rows that
+ * follow were found there, too, until another call says otherwise.
+ */
+int db_far_add(crawl_db *db, uint64_t row, vidi_str url);
+/* Appends the URL of the page. VIDI_EABSENT: there is none. */
+int db_far_find(crawl_db *db, uint64_t row, bytes *url);
+
+/* Rows that have their outcomes, while the fleet may not know it. Not 0 ends the walk and is returned. */
+int db_untold_add(crawl_db *db, uint64_t row);
+int db_untold(crawl_db *db, frontier_visit *visit, void *context);
+int db_untold_clear(crawl_db *db);
 
 /* ---- for reports ---- */
 

@@ -65,6 +65,11 @@ enum db_statement {
     DB_COOKIE,
     DB_COOKIES,
     DB_COOKIES_EXPIRE,
+    DB_FAR_ADD,
+    DB_FAR_FIND,
+    DB_UNTOLD_ADD,
+    DB_UNTOLD,
+    DB_UNTOLD_CLEAR,
     DB_STATEMENTS
 };
 
@@ -113,6 +118,7 @@ int db_open_database(sqlite3 **db, const char *path, enum db_access access, bool
 
 /* The tables that the frontier does not make; schema.c has them. */
 extern const char db_tables[];
+extern const char db_fleet_tables[]; /* and views, in the place of those that db_tables has made */
 enum { DB_APPLICATION = 0x76696469, DB_VERSION = 1, DB_WHY = 256 }; /* "vidi" */
 
 #endif

@@ -8,12 +8,12 @@
  */
 #include "crawler/database/database_state.h"
 
-/* What the views show: a row for each URL of each visit. */
-#define ROWS                                                                                                           \
+/* What the views show: a row for each URL of each visit. `referrer` is the text of the page that it was found on. */
+#define ROWS(referrer)                                                                                                 \
     "SELECT u.id AS id, u.url AS url, o.status AS status, o.reason AS reason, o.error AS error, o.type AS type,"       \
     " o.bytes AS bytes, o.digest AS digest,"                                                                           \
     " strftime('%Y-%m-%dT%H:%M:%fZ', o.date / 1000.0, 'unixepoch') AS date, o.seconds AS seconds, u.depth AS depth,"   \
-    " r.url AS referrer, o.redirect AS redirect, o.links AS links, o.file AS file, o.offset AS offset,"                \
+    " " referrer " AS referrer, o.redirect AS redirect, o.links AS links, o.file AS file, o.offset AS offset,"         \
     " o.length AS length,"                                                                                             \
     " CASE u.kind WHEN 0 THEN 'page' WHEN 1 THEN 'seed' WHEN 2 THEN 'sitemap' WHEN 3 THEN 'outside'"                   \
     " ELSE 'resource' END AS kind,"                                                                                    \
@@ -23,6 +23,12 @@
     " WHEN 5 THEN 'back' WHEN 6 THEN 'moved' WHEN 7 THEN 'failed' WHEN 8 THEN 'recovered' END AS change,"              \
     " o.compared AS compared"                                                                                          \
     " FROM urls u LEFT JOIN outcomes o ON o.id = u.id LEFT JOIN urls r ON r.id = u.referrer"
+
+#define VIEWS(referrer)                                                                                                \
+    "CREATE VIEW visits AS " ROWS(referrer) ";"                                                                        \
+                                            "CREATE VIEW pages AS " ROWS(                                              \
+                                                referrer) " LEFT JOIN newest n ON n.page = iif(u.page, u.page, u.id)"  \
+                                                          " WHERE n.row IS NULL OR n.row = u.id;"
 
 const char db_tables[] =
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
@@ -54,7 +60,11 @@ const char db_tables[] =
     "CREATE TABLE schedule (page INTEGER PRIMARY KEY, history BLOB NOT NULL, importance REAL NOT NULL,"
     " rate REAL NOT NULL, alive REAL NOT NULL, visited INTEGER NOT NULL, due INTEGER NOT NULL, taken INTEGER NOT NULL);"
     "CREATE INDEX schedule_by_due ON schedule (due);"
-    "CREATE TABLE payloads (digest INTEGER PRIMARY KEY, row INTEGER NOT NULL);"
-    "CREATE VIEW visits AS " ROWS ";"
-    "CREATE VIEW pages AS " ROWS " LEFT JOIN newest n ON n.page = iif(u.page, u.page, u.id)"
-    " WHERE n.row IS NULL OR n.row = u.id;";
+    "CREATE TABLE payloads (digest INTEGER PRIMARY KEY, row INTEGER NOT NULL);" VIEWS("r.url");
+
+/* Pages of a fleet may have been found by another process. */
+const char db_fleet_tables[] =
+    "CREATE TABLE IF NOT EXISTS far (id INTEGER PRIMARY KEY, url TEXT);"
+    "CREATE TABLE IF NOT EXISTS untold (id INTEGER PRIMARY KEY);"
+    "DROP VIEW IF EXISTS visits; DROP VIEW IF EXISTS pages;" VIEWS(
+        "iif(u.referrer, r.url, (SELECT f.url FROM far f WHERE f.id <= u.id ORDER BY f.id DESC LIMIT 1))");

@@ -25,7 +25,7 @@ static const char lines[] =
     " WHERE o.file IS NOT NULL AND (n.row IS NULL OR n.row = o.id)),"
     " shown AS (SELECT id FROM last UNION SELECT ifnull(b.body, b.id) FROM last l JOIN outcomes b ON b.id = l.body)"
     " SELECT cdxj(u.url, o.date, iif(o.body, 'warc/revisit', o.type),"
-    " iif(o.status = 304, ifnull(h.status, 304), o.status), o.digest, o.length, o.offset, o.file) AS line"
+    " iif(o.status = 304, ifnull(h.status, 304), o.status), o.digest, o.length, o.offset, ?1 || o.file) AS line"
     " FROM shown s JOIN outcomes o ON o.id = s.id JOIN urls u ON u.id = o.id LEFT JOIN outcomes h ON h.id = o.body"
     " WHERE o.file IS NOT NULL ORDER BY line";
 
@@ -170,13 +170,52 @@ int report_install_cdxj(report *report)
         sqlite3_create_function_v2(report->sqlite, "cdxj", 8, SQLITE_UTF8, m, cdxj, NULL, NULL, free_maker));
 }
 
+/* ---- the index ---- */
+
+struct report_index {
+    report *report;
+    sqlite3_stmt *row;
+};
+
+int report_index_open(report_index **made, report *report, vidi_str prefix)
+{
+    report_index *index = calloc(1, sizeof *index);
+
+    *made = index;
+    if (!index)
+        return report_check(report, VIDI_EMEMORY);
+    index->report = report;
+    int error = report_prepare(report, &index->row, lines);
+    if (!error) /* the text must stay until the index is closed */
+        sql_bind(index->row, SQL_VALUES(SQL_TEXT(((vidi_str){prefix.ptr ? prefix.ptr : "", prefix.len}))));
+    return error;
+}
+
+int report_index_next(report_index *index, vidi_str *line)
+{
+    int result = report_step(index->report, index->row);
+
+    if (result == 1)
+        *line = sql_text(index->row, 0);
+    return result;
+}
+
+void report_index_close(report_index *index)
+{
+    if (!index)
+        return;
+    sqlite3_finalize(index->row);
+    free(index);
+}
+
 int report_cdxj(report *report, int (*line)(void *context, vidi_str text), void *context)
 {
-    sqlite3_stmt *row;
-    int error = report_prepare(report, &row, lines);
+    report_index *index;
+    vidi_str text;
+    int error = report_index_open(&index, report, (vidi_str){0});
 
-    while (!error && (error = report_step(report, row)) == 1)
-        error = line(context, sql_text(row, 0));
-    sqlite3_finalize(row);
+    while (!error && (error = report_index_next(index, &text)) == 1)
+        error = line(context, text);
+    report_index_close(index);
     return error;
 }

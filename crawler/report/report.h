@@ -147,6 +147,15 @@ int report_broken_links(report *report, const report_visitor *visitor);
 /* CDXJ, one line per stored page, sorted by SURT key and date: `line` is called with each line, which ends in '\n'. */
 int report_cdxj(report *report, int (*line)(void *context, vidi_str text), void *context);
 
+/*
+ * The same, a line at a time. The names of files begin with the prefix, whose text must stay. report_index_next: 1 and a
+ * line, which is good until the next call; 0 at the end; or an error. Close it after errors, too; NULL is fine.
+ */
+typedef struct report_index report_index;
+int report_index_open(report_index **made, report *report, vidi_str prefix);
+int report_index_next(report_index *index, vidi_str *line);
+void report_index_close(report_index *index);
+
 /* The keys by which edges name their targets: those of canonical forms. The caller closes them. */
 int report_keys(report *report, url_keys **made);
 
