@@ -82,6 +82,8 @@ void crawl_no_memory(crawl *crawl)
 
 void crawl_stop(crawl *crawl)
 {
+    if (crawl->fleet)
+        fleet_hurry(crawl->fleet);
     crawl_end_as(crawl, ENDING_STOP);
 }
 
@@ -155,6 +157,11 @@ static int check_options(const crawl_options *options, char *why)
 {
     if (!options->folder || options->seed_count == 0)
         return crawl_explain(why, VIDI_EOPTION, "a crawl needs a folder and a URL to begin with");
+    if (options->fleet && (options->continuous || options->check || (options->clock && options->clock->skip)))
+        return crawl_explain(why, VIDI_EOPTION, "--fleet cannot be used together with %s",
+                             options->continuous ? "--continuous"
+                             : options->check    ? "--check"
+                                                 : "another clock");
     if (options->agent && !is_token(options->agent))
         return crawl_explain(
             why, VIDI_EOPTION,
@@ -329,6 +336,7 @@ int crawl_open(crawl **made, const crawl_options *options, char *why)
     crawl->output.file.fd = crawl->lock = -1;
     atomic_store(&crawl->next_turn, INT64_MAX);
     crawl->began = crawl_now(crawl);
+    crawl->fleet_returns = true; /* if it cannot be opened */
     error = open_all(crawl, why);
     if (error) {
         if (!*why)
@@ -344,6 +352,7 @@ void crawl_close(crawl *crawl)
 {
     if (!crawl)
         return;
+    fleet_leave(crawl->fleet, crawl->fleet_returns);
     fetch_close(crawl->downloader);
     cookie_jar_close(crawl->jar);
     resume_close(crawl);
@@ -387,6 +396,7 @@ static void run_threads(crawl *crawl)
     parsers *reading = NULL;
     pthread_t storage;
 
+    crawl->fleet_returns = false;
     atomic_store(&crawl->busy, 1); /* the storage thread's first look at the frontier */
     if (parsers_start(&reading, crawl) != VIDI_OK || pthread_create(&storage, NULL, storage_run, crawl) != 0) {
         crawl_fail(crawl, "cannot start threads: the machine's limits do not allow it");

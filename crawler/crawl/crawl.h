@@ -106,6 +106,13 @@ typedef struct crawl_options {
     fetch_resolver *resolver;
     void *resolver_context;
 
+    /* A crawl by many processes: fleet/links/fleet.h. */
+    const char *fleet;       /* the address of its set; NULL: this process crawls alone */
+    const char *fleet_shown; /* the same as it may be shown; NULL: as it is */
+    uint32_t fleet_replicas; /* as wait_replicas of vidi_cluster_access */
+    int64_t fleet_lease;     /* milliseconds until the others take over from a process that is cut off; 0: 30,000 */
+    const char *fleet_ca, *fleet_cert, *fleet_key; /* as ca_file … of vidi_cluster_access */
+
     /* Threads, files and callbacks. */
     unsigned threads;       /* that read pages; 0: as many as processors, 4 at most */
     uint64_t archive_bytes; /* of an archive file; 0: 1 GiB */

@@ -32,6 +32,7 @@
 #include "crawler/harvest/harvest.h"
 #include "crawler/database/database.h"
 #include "crawler/scope/scope.h"
+#include "fleet/links/fleet.h"
 
 enum {
     CRAWL_WEIGHT = 24 << 20,      /* bytes fetched and not committed, above which no request is started */
@@ -50,6 +51,7 @@ typedef enum message_kind {
     MESSAGE_WANT_URLS,   /* host_request, to the storage thread: more URLs of a host, if there are any */
     MESSAGE_HOST_LEFT,   /* host_request, to the storage thread: the fetcher has forgotten the host */
     MESSAGE_SITE_JUDGED, /* host_request, to the fetcher: its site may be crawled (count 0), or is cut (1) */
+    MESSAGE_HOST_LOST,   /* host_request, to the fetcher: another process of the fleet has the host now */
     MESSAGE_MAKE_ROOM    /* host_request, to the fetcher: other hosts are waiting for a place in memory */
 } message_kind;
 
@@ -116,6 +118,7 @@ typedef struct host_info {
     bytes origin; /* with a '/' at the end */
     uint64_t pages;
     int64_t not_before; /* a date; 0: none */
+    int64_t wait;       /* to the fetcher: milliseconds until the first request */
     uint64_t address;   /* to the storage thread: key of its address, which the storage thread is to judge; 0: none */
     bool cut;           /* and what it said */
     /* robots.txt */
@@ -133,6 +136,7 @@ typedef struct host_request {
     message message;
     uint64_t host;
     uint64_t count; /* URLs wanted, or returned */
+    bytes urls;     /* with --fleet: those that are returned, each ended by a zero byte */
 } host_request;
 
 /* NULL: no memory. */
@@ -192,6 +196,12 @@ struct crawl {
     int lock;              /* the folder, locked; -1: not yet */
     bool ends;             /* the next commit is the last one of this run */
     uint64_t found_until;  /* the last row when the crawl was opened: older blocks may have finished URLs */
+
+    struct fleet *fleet;   /* with --fleet; NULL: this process crawls alone. The storage thread's */
+    uint64_t fleet_visit;  /* the number of the fleet's visit */
+    bool fleet_begins;     /* and of this folder was another, so the next one begins here, too */
+    char fleet_canon[160]; /* the canonical form of the fleet's set */
+    bool fleet_returns;    /* its URLs wait for the next run, instead of going to the others */
 
     cookie_jar *jar;          /* with `cookies`; the fetcher's */
     link_counts *link_counts; /* with CRAWL_BEST: parsers add, the fetcher asks; else NULL */

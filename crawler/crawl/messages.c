@@ -76,6 +76,7 @@ void message_free(message *one)
         host_info_free((host_info *)one);
         break;
     default:
+        bytes_free(&((host_request *)one)->urls);
         free(one);
     }
 }

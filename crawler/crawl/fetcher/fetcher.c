@@ -72,6 +72,8 @@ static void take_in(fetcher *fetcher)
         }
         if (one->kind == MESSAGE_HOST_INFO)
             host_take_info(fetcher, (host_info *)one);
+        else if (one->kind == MESSAGE_HOST_LOST)
+            host_lose(fetcher, ((host_request *)one)->host);
         else if (one->kind == MESSAGE_SITE_JUDGED)
             host_take_judgement(fetcher, (host_request *)one);
         else
@@ -194,7 +196,9 @@ static int64_t earliest(const fetcher *fetcher)
 {
     int64_t when = polite_when(fetcher->politeness), deadline = limits_deadline(fetcher);
     int64_t turn = atomic_load(&fetcher->crawl->next_turn), page = limits_next_page(fetcher);
+    int64_t lease = lost_requests_due(fetcher);
 
+    deadline = lease < deadline ? lease : deadline;
     when = page > when ? page : when;
     when = fetcher->next_due < when ? fetcher->next_due : when;
     if (fetcher->crawl->clock.skip && turn < when) /* otherwise the storage thread looks at the clock */
@@ -301,6 +305,7 @@ static void loop(fetcher *fetcher)
         fetcher->now = crawl_now(fetcher->crawl);
         take_in(fetcher);
         wake_due(fetcher);
+        lost_requests_end(fetcher);
         limits_check(fetcher);
         ask_around(fetcher);
         show_progress(fetcher);

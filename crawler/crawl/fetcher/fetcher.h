@@ -6,6 +6,7 @@
  *   responses.c         what an answer, or its absence, means for the URL and for the host
  *   host_robots.c    robots.txt of a host
  *   limits.c          when no request may be started
+ *   lost_hosts.c      with --fleet: what this process may not fetch any more
  *   url_order.c       which URL of a host goes first
  */
 #ifndef VIDI_CRAWLER_CRAWL_FETCHER_FETCHER_H
@@ -75,6 +76,7 @@ typedef struct host {
     const char *dead;     /* why none of its URLs can be fetched: a reason; NULL: it is alive */
     char dead_error[200]; /* the sentence about it */
     bool parked;
+    int64_t lost_at; /* with --fleet: when another process got it; negative: it is ours */
 } host;
 
 typedef struct fetcher {
@@ -84,6 +86,7 @@ typedef struct fetcher {
     host **list;
     size_t list_room;
     LIST_HEAD(, fetch_job) in_flight;  /* running requests */
+    unsigned lost;                     /* hosts that are lost and still here */
     unsigned running;                  /* their number */
     uint64_t pages_running;            /* running requests for pages, not for robots.txt */
     uint64_t pages, bytes;             /* over all runs, committed or not */
@@ -136,6 +139,15 @@ void host_take_judgement(fetcher *fetcher, const host_request *judged);
 /* Gives hosts back that have nothing to do. */
 void host_make_room(fetcher *fetcher);
 
+/* ---- lost_hosts.c ---- */
+
+/* The host is another process's now: nothing more is begun, and it is given back when its requests have ended. */
+void host_lose(fetcher *fetcher, uint64_t id);
+/* With a fleet, ends requests that must not go on: when the lease is about to end, and those to lost hosts that last. */
+void lost_requests_end(fetcher *fetcher);
+/* When that has to be done next; INT64_MAX: never. */
+int64_t lost_requests_due(const fetcher *fetcher);
+
 /* ---- responses.c ---- */
 
 /* A key, 63 bits. If there is no memory, that ends the crawl. */
@@ -170,6 +182,8 @@ void host_robots_ask(fetcher *fetcher, host *host);
 uint64_t order_ahead(const fetcher *fetcher, const host *host);
 /* A block has come, whose URLs are not in `unstarted` yet. False: no memory. */
 bool order_add(fetcher *fetcher, host *host, url_block *block);
+/* Calls `take` with each URL of the host's blocks that was not taken. */
+void order_each(const fetcher *fetcher, const host *host, void (*take)(void *context, vidi_str url), void *context);
 /* Chooses the next URL of the host, which has some: its block, and its place there. The caller counts it. */
 size_t order_take(fetcher *fetcher, host *host, url_block **block);
 
@@ -185,6 +199,8 @@ void limits_check(fetcher *fetcher);
 int64_t limits_next_page(const fetcher *fetcher);
 /* A page is requested. */
 void limits_count_page(fetcher *fetcher);
+/* By the clock: until when the fleet lets this process fetch; INT64_MAX without a fleet. */
+int64_t limits_lease(const fetcher *fetcher);
 /* When the time is over; INT64_MAX: never. */
 int64_t limits_deadline(const fetcher *fetcher);
 

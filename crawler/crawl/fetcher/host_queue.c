@@ -90,6 +90,7 @@ host *host_of(fetcher *fetcher, uint64_t id, vidi_str url)
     found->id = id;
     found->resolved_at = -1;
     found->robots_outcome = -1;
+    found->lost_at = -1;
     found->ahead = AHEAD_FIRST;
     if (fill_in(fetcher, found, url) == VIDI_OK && add_to_list(fetcher, found) == VIDI_OK)
         return found;
@@ -103,6 +104,7 @@ void host_free(fetcher *fetcher, host *host)
 
     if (host->queue)
         polite_remove(fetcher->politeness, host->queue);
+    fetcher->lost -= host->lost_at >= 0;
     fetcher->list[host->at] = fetcher->list[last];
     fetcher->list[host->at]->at = host->at;
     id_map_remove(&fetcher->hosts, host->id);
@@ -149,15 +151,20 @@ static void ask_name(fetcher *fetcher, host *host)
         crawl_no_memory(fetcher->crawl);
 }
 
-/* Sends the storage thread a request about a host. */
-static void send_request(fetcher *fetcher, message_kind kind, uint64_t host, uint64_t count)
+/* Sends the storage thread a request about a host. *urls: those that come back; it takes them over. NULL: none. */
+static void send_request(fetcher *fetcher, message_kind kind, uint64_t host, uint64_t count, bytes *urls)
 {
     host_request *made = host_request_make(kind, host, count);
 
-    if (made)
+    if (made) {
+        if (urls)
+            made->urls = *urls;
         fetcher_to_storage(fetcher, &made->message);
-    else
-        crawl_no_memory(fetcher->crawl);
+        return;
+    }
+    if (urls)
+        bytes_free(urls);
+    crawl_no_memory(fetcher->crawl);
 }
 
 static void ask_for_more(fetcher *fetcher, host *host)
@@ -168,7 +175,7 @@ static void ask_for_more(fetcher *fetcher, host *host)
         return;
     host->asked = true;
     host->ran_dry = host->unstarted == 0;
-    send_request(fetcher, MESSAGE_WANT_URLS, host->id, 2 * ahead - host->unstarted);
+    send_request(fetcher, MESSAGE_WANT_URLS, host->id, 2 * ahead - host->unstarted, NULL);
 }
 
 /* True if --max-host-pages is reached, counting requests that are running. A continuous crawl has no such limit. */
@@ -363,10 +370,31 @@ void host_give_up(fetcher *fetcher, host *host, const char *reason, const char *
 
 /* ---- leaving ---- */
 
+/* URLs that go back to the storage thread, if that must know which they are. */
+typedef struct returned {
+    fetcher *fetcher;
+    bytes urls;
+} returned;
+
+static void list_url(void *context, vidi_str url)
+{
+    returned *self = context;
+
+    if (self->fetcher->crawl->fleet &&
+        (bytes_append_str(&self->urls, url) != VIDI_OK || bytes_append(&self->urls, "", 1) != VIDI_OK))
+        crawl_no_memory(self->fetcher->crawl);
+}
+
 /* Forgets the host; its URLs go back to the storage thread. */
 static void give_back(fetcher *fetcher, host *host)
 {
-    send_request(fetcher, MESSAGE_HOST_LEFT, host->id, host->unstarted + host->retries.count);
+    returned back = {.fetcher = fetcher};
+
+    if (fetcher->crawl->fleet)
+        order_each(fetcher, host, list_url, &back);
+    for (const message *one = host->retries.first; one; one = one->next)
+        list_url(&back, ((const fetch_job *)one)->url.url);
+    send_request(fetcher, MESSAGE_HOST_LEFT, host->id, host->unstarted + host->retries.count, &back.urls);
     host_free(fetcher, host);
 }
 
@@ -486,6 +514,7 @@ void host_take_info(fetcher *fetcher, host_info *known)
     if (!host->robots_ready)
         host_robots_from(fetcher, host, known);
     int64_t wait = known->not_before > 0 ? known->not_before - crawl_date(fetcher->crawl) : 0;
+    wait = known->wait > wait ? known->wait : wait;
     if (wait > 0)
         host->not_until = fetcher->now + wait;
     if (host->queue && wait > 0)
@@ -500,7 +529,9 @@ void host_take_again(fetcher *fetcher, fetch_job *page)
     free(page->known);
     page->known = NULL;
     if (!host || !host->in_host_table) { /* its block is handed out again */
-        send_request(fetcher, MESSAGE_HOST_LEFT, page->url.host, 1);
+        returned back = {.fetcher = fetcher};
+        list_url(&back, page->url.url);
+        send_request(fetcher, MESSAGE_HOST_LEFT, page->url.host, 1, &back.urls);
         fetch_job_free(page);
         return;
     }
@@ -528,7 +559,10 @@ void host_take_block(fetcher *fetcher, url_block *urls)
     host *host = id_map_get(&fetcher->hosts, urls->host);
 
     if (!host || !host->in_host_table) { /* it was on its way when the host left */
-        send_request(fetcher, MESSAGE_HOST_LEFT, urls->host, urls->count);
+        returned back = {.fetcher = fetcher};
+        for (size_t i = 0; i < urls->count; i++)
+            list_url(&back, urls->urls[i].url);
+        send_request(fetcher, MESSAGE_HOST_LEFT, urls->host, urls->count, &back.urls);
         message_free(&urls->message);
         return;
     }

@@ -12,12 +12,32 @@ bool limits_gate(const fetcher *fetcher)
            atomic_load(&c->fetch_jobs) + fetcher->pages_running >= CRAWL_PAGES + c->options.connections;
 }
 
+/* True if the fleet is not paused, and this process belongs to it. */
+static bool fleet_allows(const fetcher *fetcher)
+{
+    const struct fleet *fleet = fetcher->crawl->fleet;
+
+    return !fleet || (fleet_now() < fleet_may_fetch_until(fleet) && !fleet_is_out(fleet) &&
+                      fleet_state_now(fleet) == FLEET_RUNNING);
+}
+
+int64_t limits_lease(const fetcher *fetcher)
+{
+    const struct fleet *fleet = fetcher->crawl->fleet;
+
+    if (!fleet)
+        return INT64_MAX;
+    int64_t left = fleet_is_out(fleet) ? 0 : fleet_may_fetch_until(fleet) - fleet_now();
+    return fetcher->now + (left > 0 ? left : 0);
+}
+
 bool limits_allow(const fetcher *fetcher)
 {
     const crawl *c = fetcher->crawl;
     const crawl_options *o = &c->options;
 
-    if (crawl_ends(c) != ENDING_NOT || fetcher->running >= o->connections || limits_gate(fetcher))
+    if (crawl_ends(c) != ENDING_NOT || fetcher->running >= o->connections || limits_gate(fetcher) ||
+        !fleet_allows(fetcher))
         return false;
     /* Requests that are on their way may become pages, all of them. */
     return !o->max_pages || fetcher->pages + fetcher->pages_running < o->max_pages;

@@ -67,6 +67,17 @@ bool order_add(fetcher *fetcher, host *host, url_block *block)
     return true;
 }
 
+void order_each(const fetcher *fetcher, const host *host, void (*take)(void *context, vidi_str url), void *context)
+{
+    const message *one = host->url_blocks.first;
+
+    for (uint64_t i = 0; !is_breadth(fetcher) && i < host->unstarted; i++)
+        take(context, host->ranked[i].block->urls[host->ranked[i].at].url);
+    for (; is_breadth(fetcher) && one; one = one->next)
+        for (size_t i = ((const url_block *)one)->at; i < ((const url_block *)one)->count; i++)
+            take(context, ((const url_block *)one)->urls[i].url);
+}
+
 static void rank_again(fetcher *fetcher, host *host)
 {
     if (host->taken++ < RANKED_AGAIN + host->unstarted / RANKED_AGAIN)

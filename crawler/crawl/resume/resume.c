@@ -255,7 +255,9 @@ static int plant(crawl *crawl, bool begins, counters *counts)
     planting self = {crawl, counts};
     int error = VIDI_OK;
 
-    if (begins && !crawl->options.continuous) /* there, seeds have their turns as all other pages */
+    if (crawl->fleet) /* it decides whose they are: shared_seeds */
+        error = VIDI_OK;
+    else if (begins && !crawl->options.continuous) /* there, seeds have their turns as all other pages */
         error = db_seeds(crawl->db, add_seed, &self);
     else if (counts->errors)
         error = db_seeds_again(crawl->db, crawl->visit.first, add_seed, &self);
@@ -264,7 +266,10 @@ static int plant(crawl *crawl, bool begins, counters *counts)
         error = visit_canonical(crawl, crawl->seeds[i], &form);
         int added = error ? error : db_seed(crawl->db, bytes_str(&form), crawl->seeds[i]);
         bytes_free(&form);
-        error = added > 0 ? add_seed(&self, 0, crawl->seeds[i]) : added;
+        if (added > 0 && crawl->fleet)
+            error = db_set(crawl->db, "seeds_sent", 0);
+        else
+            error = added > 0 ? add_seed(&self, 0, crawl->seeds[i]) : added;
     }
     return error;
 }
@@ -292,6 +297,8 @@ static int write_opening(crawl *crawl, bool begins, const unsigned char *secret,
         error = option_changes_warn(crawl, begins, counts->outcomes);
     if (error == VIDI_OK)
         error = visit_write(crawl, begins, counts);
+    if (error == VIDI_OK && crawl->fleet)
+        error = join_write(crawl, begins);
     if (error == VIDI_OK)
         error = crawl_sites_begin(crawl);
     if (error == VIDI_OK)
@@ -445,6 +452,8 @@ int resume_open(crawl *crawl, char *why)
     }
     if (error == VIDI_OK && db_is_doubtful(crawl->db))
         error = verify(crawl, why);
+    if (error == VIDI_OK)
+        error = join_fleet(crawl, why);
     if (error == VIDI_OK)
         error = open_parts(crawl, seen, why);
     free(seen);

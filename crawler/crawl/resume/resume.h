@@ -3,6 +3,7 @@
  *
  *   resume.c            brings archive, database and set together
  *   seen_set.c          the set: opens it, makes it, puts it aside
+ *   join.c              joins a fleet
  *   visit.c             begins a visit; finds pages of earlier ones
  *   option_changes.c    compares the options with those of earlier runs
  *   check_state.c       `vidi crawl check` (crawl_check in crawl.h)
@@ -28,6 +29,13 @@ int seen_make(crawl *crawl, const char *path, char *why);
 int seen_check_same(crawl *crawl, const vidi_stats *stats, char *why);
 /* Writes to the database what the user has asked for, if the crawl is new. */
 int seen_write_wish(crawl *crawl, const vidi_stats *stats);
+
+/* ---- join.c ---- */
+
+/* With --fleet, joins it; refuses a folder that belongs elsewhere. */
+int join_fleet(crawl *crawl, char *why);
+/* In the transaction of the opening: which visit of the fleet this is. */
+int join_write(crawl *crawl, bool begins);
 
 /* ---- visit.c ---- */
 

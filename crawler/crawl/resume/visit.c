@@ -60,7 +60,9 @@ static int should_begin(crawl *crawl, bool *begins)
     int error = db_get(crawl->db, "continuous", &continuous);
     bool wanted = crawl->options.revisit || (crawl->options.continuous && (uint64_t)continuous != crawl->visit.number);
 
-    *begins = false;
+    *begins = crawl->fleet_begins;
+    if (crawl->fleet)
+        return error == VIDI_EABSENT ? VIDI_OK : error;
     if ((error && error != VIDI_EABSENT) || !wanted || crawl->visit.number == 0)
         return error == VIDI_EABSENT ? VIDI_OK : error;
     error = is_over(crawl, begins);
@@ -113,7 +115,7 @@ int visit_write(crawl *crawl, bool begins, counters *counts)
     crawl->visit = (db_visit){.number = crawl->last.number + 1,
                               .first = frontier_last(db_frontier(crawl->db)) + 1,
                               .began = crawl_date(crawl),
-                              .is_comparable = begins && crawl->same_rules};
+                              .is_comparable = begins && crawl->same_rules && !crawl->fleet};
     if (error == VIDI_OK)
         error = db_visit_begin(crawl->db, &crawl->visit);
     if (error == VIDI_OK && begins && crawl->options.continuous)

@@ -11,7 +11,8 @@
 
 bool batch_is_empty(const batch *batch)
 {
-    return !batch->fetch_jobs.first && !batch->host_infos.first && batch->drop_count == 0 && !batch->is_open;
+    return !batch->fetch_jobs.first && !batch->host_infos.first && batch->drop_count == 0 && !batch->is_open &&
+           batch->rows_taken == 0;
 }
 
 int batch_drop_block(storage *storage, uint64_t host, uint32_t level, uint64_t number)
@@ -131,7 +132,7 @@ static int host_key(storage *storage, vidi_str origin, vidi_str *last, uint64_t 
     return url_keys_make(storage->crawl->keys, &origin, 1, key);
 }
 
-static frontier_url row_of(vidi_str url, const batch_link *from)
+frontier_url batch_row_of(vidi_str url, const batch_link *from)
 {
     const fetch_job *page = from->page;
 
@@ -147,12 +148,15 @@ static frontier_url row_of(vidi_str url, const batch_link *from)
                           .referrer = page->url.id};
 }
 
-static int add_row(storage *storage, size_t i, vidi_str *last, uint64_t *key)
+/* Makes a row of a URL that is new, at the end of the list. *made NULL: it cannot be fetched, or will be visited anyway. */
+static int make_row(storage *storage, frontier_url url, vidi_str *last, uint64_t *key, batch_row **made)
 {
     batch *b = &storage->batch;
     vidi_url parts;
+    bool scheduled = false;
 
-    if (!web_url_view(b->urls[i], &parts)) {
+    *made = NULL;
+    if (!web_url_view(url.url, &parts)) {
         b->skipped[HARVEST_BAD]++;
         return VIDI_OK;
     }
@@ -161,22 +165,21 @@ static int add_row(storage *storage, size_t i, vidi_str *last, uint64_t *key)
         error = host_key(storage, web_url_origin(&parts), last, key);
     if (error)
         return error;
-    frontier_url url = row_of(b->urls[i], &b->links[i]);
-    bool scheduled = false;
     url.host = *key;
-    error = visit_page_of(storage->crawl, b->urls[i], &url.page);
+    error = visit_page_of(storage->crawl, url.url, &url.page);
     if (error == VIDI_OK)
         error = continuous_knows(storage, url.page, &scheduled);
     if (error || scheduled)
         return error;
-    batch_row *row = &b->rows[b->row_count++];
-    *row = (batch_row){.url = url};
+    *made = &b->rows[b->row_count++];
+    **made = (batch_row){.url = url};
+    host_table_appended(storage, url.host);
     if (storage->continuous.schedule) /* the first visit is not part of the budget */
         storage->continuous.tokens--;
     if (!parts.query.ptr)
         return VIDI_OK;
     vidi_str path = {parts.href.ptr, (size_t)(parts.path.ptr + parts.path.len - parts.href.ptr)};
-    return url_keys_make(storage->crawl->keys, &path, 1, &row->path);
+    return url_keys_make(storage->crawl->keys, &path, 1, &(*made)->path);
 }
 
 static int add_rows(storage *storage, size_t from)
@@ -184,11 +187,12 @@ static int add_rows(storage *storage, size_t from)
     batch *b = &storage->batch;
     vidi_str last = {"", 0};
     uint64_t key = 0;
+    batch_row *made;
     int error = VIDI_OK;
 
     for (size_t i = from; i < b->link_count && error == VIDI_OK; i++) {
         if (b->verdicts[i] == VIDI_NEW)
-            error = add_row(storage, i, &last, &key);
+            error = make_row(storage, batch_row_of(b->urls[i], &b->links[i]), &last, &key, &made);
         else if (b->verdicts[i] == VIDI_INVALID)
             b->skipped[HARVEST_BAD]++;
     }
@@ -213,10 +217,34 @@ int batch_ask_set(storage *storage)
     int error = gather(b, storage->crawl->targets, &end);
 
     if (error == VIDI_OK && end > from)
-        error = vidi_add_batch(storage->crawl->set, b->urls + from, end - from, b->verdicts + from, NULL);
+        error = storage->crawl->fleet
+                    ? shared_send(storage, from, end)
+                    : vidi_add_batch(storage->crawl->set, b->urls + from, end - from, b->verdicts + from, NULL);
     if (error == VIDI_OK)
         error = add_rows(storage, from);
+    if (error == VIDI_OK && storage->crawl->fleet)
+        error = shared_remember(storage);
     return error ? error : make_targets(storage, from);
+}
+
+int batch_take_row(storage *storage, const frontier_url *url, char *text, vidi_str far)
+{
+    batch *b = &storage->batch;
+    vidi_str last = {"", 0};
+    uint64_t key = 0;
+    batch_row *made;
+
+    if (batch_is_empty(b))
+        b->began = storage_now();
+    int error = make_row(storage, *url, &last, &key, &made);
+    if (!made) {
+        free(text);
+        return error ? error : VIDI_INVALID;
+    }
+    made->text = text;
+    made->far = far;
+    b->rows_taken++;
+    return error;
 }
 
 int batch_delay(storage *storage, uint64_t page, int64_t due, uint64_t visit)
@@ -239,10 +267,11 @@ int batch_turn(storage *storage, const frontier_url *url)
     batch_row row = {.url = *url,
                      .due = INT64_MAX,
                      .visit = storage->crawl->visit.number,
-                     .turn = strndup(url->url.ptr, url->url.len)};
-    if (!row.turn)
+                     .is_turn = true,
+                     .text = strndup(url->url.ptr, url->url.len)};
+    if (!row.text)
         return VIDI_EMEMORY;
-    row.url.url.ptr = row.turn;
+    row.url.url.ptr = row.text;
     b->rows[b->row_count++] = row;
     host_table_appended(storage, url->host);
     return vidi_add_batch(storage->crawl->set, &row.url.url, 1, &verdict, NULL); /* links to it are not new */
@@ -250,18 +279,23 @@ int batch_turn(storage *storage, const frontier_url *url)
 
 /* ---- afterwards ---- */
 
+void batch_clear_rows(batch *batch)
+{
+    for (size_t i = 0; i < batch->row_count; i++)
+        free(batch->rows[i].text);
+    batch->row_count = batch->rows_written = batch->rows_taken = batch->rows_known = batch->sort_count = 0;
+    batch->is_open = false;
+}
+
 void batch_clear(batch *batch)
 {
     messages_free(&batch->fetch_jobs);
     messages_free(&batch->host_infos);
     memset(batch->skipped, 0, sizeof batch->skipped);
     batch->last_job = batch->last_info = NULL;
-    for (size_t i = 0; i < batch->row_count; i++)
-        free(batch->rows[i].turn);
-    batch->bytes = batch->link_count = batch->row_count = batch->drop_count = 0;
-    batch->rows_written = batch->sort_count = 0;
+    batch_clear_rows(batch);
+    batch->bytes = batch->link_count = batch->drop_count = 0;
     batch->asked_count = batch->asked_added = batch->asked_text.len = 0;
-    batch->is_open = false;
     batch->lines.len = 0;
     batch->lines_written = batch->lines_synced = batch->lines_failed = false;
     id_map_clear(&batch->payloads);

@@ -28,7 +28,7 @@ static bool may_pass(int error)
     return error == VIDI_EBUSY || error == VIDI_ELIMIT;
 }
 
-static int failed(storage *storage, int error, const char *what, const char *said)
+int storage_failed(storage *storage, int error, const char *what, const char *said)
 {
     crawl_fail(storage->crawl, "%s: %s", what, said && *said ? said : vidi_strerror(error));
     return error;
@@ -43,7 +43,7 @@ static int store_page(storage *storage, fetch_job *page)
         return VIDI_OK;
     int error = payloads_records(storage, page, &records);
     if (error)
-        return failed(storage, error, "cannot read the database", db_error(storage->crawl->db));
+        return storage_failed(storage, error, "cannot read the database", db_error(storage->crawl->db));
     if (records.len == 0)
         return VIDI_OK;
     for (int tries = 0; tries < TRIES; tries++) {
@@ -72,7 +72,15 @@ static int store(storage *storage)
         wait_a_moment();
         error = tries + 1 < TRIES ? VIDI_OK : error;
     }
-    return error ? failed(storage, error, "cannot write the archive", archive_error(c->archive)) : VIDI_OK;
+    return error ? storage_failed(storage, error, "cannot write the archive", archive_error(c->archive)) : VIDI_OK;
+}
+
+/* The URL of the page that it was found on. VIDI_EABSENT: on none that is known. */
+static int read_referrer(const crawl *c, const frontier_url *url, bytes *to)
+{
+    if (url->referrer)
+        return frontier_text(db_frontier(c->db), url->referrer, to);
+    return c->fleet ? db_far_find(c->db, url->id, to) : VIDI_EABSENT;
 }
 
 static int append_line(storage *storage, const frontier_url *url, const db_outcome *row)
@@ -80,7 +88,7 @@ static int append_line(storage *storage, const frontier_url *url, const db_outco
     crawl *c = storage->crawl;
     bytes referrer = {0};
     crawl_outcome told = {.url = url->url, .depth = url->depth, .kind = url->kind, .row = *row};
-    int error = url->referrer ? frontier_text(db_frontier(c->db), url->referrer, &referrer) : VIDI_OK;
+    int error = read_referrer(c, url, &referrer);
 
     if (error == VIDI_EABSENT)
         error = VIDI_OK;
@@ -152,8 +160,9 @@ static db_outcome outcome_of(const fetch_job *page, char *name)
 
 static int write_outcome(storage *storage, frontier_url *url, db_outcome *row, counters *counts)
 {
-    db_prior prior;
-    int error = change_find(storage->crawl, row, &prior);
+    db_prior prior = {0};
+    bool elsewhere = row->reason == shared_reason; /* which says nothing about the page */
+    int error = elsewhere ? VIDI_OK : change_find(storage->crawl, row, &prior);
 
     url->page = prior.page == url->id ? 0 : prior.page;
     if (error == VIDI_OK)
@@ -169,7 +178,7 @@ static int write_outcome(storage *storage, frontier_url *url, db_outcome *row, c
     counts->outcomes++;
     counts->bytes += row->bytes;
     counts->pages += row->status != 0;
-    counts->errors += row->reason != NULL;
+    counts->errors += row->reason && !elsewhere;
     counts->seeds_fetched += !row->reason && url->kind == FRONTIER_SEED;
     return wants_lines(storage) ? append_line(storage, url, row) : VIDI_OK;
 }
@@ -199,10 +208,12 @@ static int write_rows(storage *storage, size_t up_to)
 
     for (; b->rows_written < up_to && error == VIDI_OK; b->rows_written++) {
         batch_row *row = &b->rows[b->rows_written];
-        bool has_url = row->turn || !row->due;
+        bool has_url = row->is_turn || !row->due;
         storage->pending.urls += has_url;
         if (has_url)
             error = frontier_add(db_frontier(storage->crawl->db), &row->url);
+        if (error == VIDI_OK && storage->crawl->fleet)
+            error = shared_note_far(storage, row);
         if (error == VIDI_OK)
             error = row->due ? db_schedule_due(storage->crawl->db, row->url.page, row->due, row->visit)
                              : check_trap(storage, row, &storage->pending);
@@ -361,17 +372,39 @@ static void roll_back(storage *storage)
 {
     storage->batch.is_open = false;
     storage->continuous.stale = true;
+    storage->shared.far_known = false;
     db_rollback(storage->crawl->db);
+}
+
+static int write_counters(storage *storage)
+{
+    counters *counts = &storage->pending;
+
+    counts->synced_to = storage->crawl->synced_to;
+    return counters_write(storage->crawl, counts, storage->has_stats ? &storage->stats : NULL);
+}
+
+/* New rows alone, and what follows from them. */
+static int write_rows_only(storage *storage)
+{
+    int error = write_new_rows(storage);
+
+    if (error == VIDI_OK)
+        error = write_lines(storage); /* of traps */
+    if (error == VIDI_OK)
+        error = shared_write_untold(storage, false);
+    if (error == VIDI_OK)
+        error = write_counters(storage);
+    return error ? error : db_commit(storage->crawl->db);
 }
 
 static int write_all(storage *storage)
 {
     crawl *c = storage->crawl;
-    counters *counts = &storage->pending;
     int error = write_new_rows(storage);
 
     if (error == VIDI_OK)
-        error = write_outcomes(storage, counts);
+        error = write_outcomes(storage, &storage->pending);
     if (error == VIDI_OK)
         error = write_lines(storage);
     if (error == VIDI_OK)
@@ -386,13 +419,14 @@ static int write_all(storage *storage)
         error = write_hosts(storage);
     if (error == VIDI_OK)
         error = payloads_write(storage);
-    counts->synced_to = c->synced_to;
+    if (error == VIDI_OK && c->fleet)
+        error = shared_write_untold(storage, true);
     if (error == VIDI_OK)
-        error = counters_write(c, counts, storage->has_stats ? &storage->stats : NULL);
+        error = write_counters(storage);
     return error ? error : db_commit(c->db);
 }
 
-static int write_transaction(storage *storage)
+static int write_transaction(storage *storage, int (*write)(struct storage *storage))
 {
     crawl *c = storage->crawl;
     int error = VIDI_EBUSY;
@@ -400,17 +434,17 @@ static int write_transaction(storage *storage)
     for (int tries = 0; tries < TRIES && may_pass(error); tries++) {
         if (tries > 0)
             wait_a_moment();
-        error = write_all(storage);
+        error = write(storage);
         if (error && tries + 1 < TRIES && may_pass(error))
             roll_back(storage);
     }
     if (error) {
         if (storage->batch.lines_failed)
-            failed(storage, error, "cannot write the lines of --jsonl", strerrordesc_np(c->output.file.failed));
+            storage_failed(storage, error, "cannot write the lines of --jsonl", strerrordesc_np(c->output.file.failed));
         else if (error == VIDI_EDIFFERS)
-            failed(storage, error, "cannot go on with --jsonl", c->output.file.why);
+            storage_failed(storage, error, "cannot go on with --jsonl", c->output.file.why);
         else
-            failed(storage, error, "cannot write the database", db_error(c->db));
+            storage_failed(storage, error, "cannot write the database", db_error(c->db));
         roll_back(storage);
         return error;
     }
@@ -442,13 +476,10 @@ static int settle(storage *storage)
 /* The links that have come since the last call go through the set. */
 static int ask_set(storage *storage)
 {
-    const batch *b = &storage->batch;
-    size_t before = b->row_count;
     int error = batch_ask_set(storage);
 
-    for (size_t i = before; i < b->row_count; i++) /* links alone */
-        host_table_appended(storage, b->rows[i].url.host);
-    return error ? failed(storage, error, "cannot add to the seen-set", error == VIDI_EMEMORY ? NULL : vidi_message())
+    return error ? storage_failed(storage, error, "cannot add to the seen-set",
+                                  error == VIDI_EMEMORY ? NULL : vidi_message())
                  : VIDI_OK;
 }
 
@@ -495,7 +526,37 @@ int storage_prepare(storage *storage)
         roll_back(storage);
         return storage_commit(storage);
     }
-    return error ? failed(storage, error, "cannot write the database", db_error(storage->crawl->db)) : VIDI_OK;
+    return error ? storage_failed(storage, error, "cannot write the database", db_error(storage->crawl->db)) : VIDI_OK;
+}
+
+int storage_commit_rows(storage *storage)
+{
+    crawl *c = storage->crawl;
+    batch *b = &storage->batch;
+    uint64_t mark = 0;
+    int error = shared_remember(storage);
+
+    if (error == VIDI_OK)
+        error = vidi_mark(c->set, &mark);
+    if (error)
+        return storage_failed(storage, error, "cannot add to the seen-set", vidi_message());
+    error = write_transaction(storage, write_rows_only);
+    if (error)
+        return error;
+    error = consistency_commit(c, mark, frontier_last(db_frontier(c->db)));
+    if (error)
+        return storage_failed(storage, error, "cannot commit to the seen-set", vidi_message());
+    c->committed_to = frontier_last(db_frontier(c->db));
+    counters_show(c, &storage->counts);
+    storage->unsynced = true;
+    error = shared_committed(storage, false);
+    pthread_mutex_lock(&c->about);
+    c->progress.links_new += b->row_count;
+    pthread_mutex_unlock(&c->about);
+    batch_clear_rows(b);
+    b->lines.len = 0;
+    b->lines_written = b->lines_synced = false;
+    return error;
 }
 
 int storage_commit(storage *storage)
@@ -508,20 +569,22 @@ int storage_commit(storage *storage)
         return error;
     error = vidi_mark(c->set, &mark);
     if (error)
-        return failed(storage, error, "cannot add to the seen-set", vidi_message());
+        return storage_failed(storage, error, "cannot add to the seen-set", vidi_message());
     error = store(storage);
     if (error)
         return error;
     if (settle(storage) != VIDI_OK)
-        return failed(storage, VIDI_EMEMORY, "cannot commit", NULL);
-    error = write_transaction(storage);
+        return storage_failed(storage, VIDI_EMEMORY, "cannot commit", NULL);
+    error = write_transaction(storage, write_all);
     if (error)
         return error;
     error = consistency_commit(c, mark, frontier_last(db_frontier(c->db)));
     if (error)
-        return failed(storage, error, "cannot commit to the seen-set", vidi_message());
+        return storage_failed(storage, error, "cannot commit to the seen-set", vidi_message());
+    if (c->fleet && (error = shared_committed(storage, true)) != VIDI_OK)
+        return error;
     if (site_links_committed(storage) != VIDI_OK)
-        return failed(storage, VIDI_EMEMORY, "cannot commit", NULL);
+        return storage_failed(storage, VIDI_EMEMORY, "cannot commit", NULL);
     conclude(storage);
     return VIDI_OK;
 }
@@ -532,12 +595,14 @@ int storage_sync(storage *storage)
     int error = vidi_sync(c->set);
 
     if (error)
-        return failed(storage, error, "cannot sync the seen-set", vidi_message());
+        return storage_failed(storage, error, "cannot sync the seen-set", vidi_message());
     c->synced_to = c->committed_to;
     storage->unsynced = false;
     storage->synced_at = storage_now();
     storage->stats.size = sizeof storage->stats;
     storage->has_stats = vidi_stat(c->set, &storage->stats) == VIDI_OK;
+    if (c->fleet && (error = shared_stat(storage)) != VIDI_OK)
+        return error;
     if (storage->has_stats) {
         pthread_mutex_lock(&c->about);
         c->progress.expected_lost = storage->stats.expected_lost;

@@ -62,6 +62,8 @@ static void host_entry_forget(storage *storage, host_entry *host)
     storage->out -= host->out;
     if (host->out > 0)
         storage->filter_until = storage->crawl->committed_to;
+    if (storage->crawl->fleet)
+        shared_host_forgotten(storage, host);
     storage->more_hosts = true;
     storage->list[host->at] = storage->list[last];
     storage->list[host->at]->at = host->at;
@@ -130,9 +132,12 @@ void host_table_appended(storage *storage, uint64_t host)
 int host_table_leave(storage *storage, const host_request *left)
 {
     host_entry *host = host_table_find(storage, left->host);
+    int error = storage->crawl->fleet ? shared_put_back(storage, bytes_str(&left->urls)) : VIDI_OK;
 
-    if (!host)
-        return VIDI_OK;
+    if (!host || error)
+        return error;
+    if (storage->crawl->fleet)
+        shared_host_left(storage, host);
     host->leaving = true;
     host->wanted = 0;
     host->returned += left->count; /* more may come back: what was on its way when the host left */
@@ -180,8 +185,7 @@ void host_table_released(storage *storage)
 
 /* ---- handing out ---- */
 
-/* Leaves out finished URLs: blocks of an earlier run, or of a host that has left, may have some. */
-static int filter_block(storage *storage, frontier_block *block)
+int host_table_filter(storage *storage, frontier_block *block)
 {
     size_t kept = 0;
 
@@ -271,29 +275,40 @@ static url_block *url_block_make(const frontier_block *block)
     return made;
 }
 
-static int hand_out(storage *storage, host_entry *host, frontier_block *block)
+/* Sends the URLs of the block to the fetcher. */
+static int send_block(storage *storage, host_entry *host, const frontier_block *block)
 {
-    int error = filter_block(storage, block);
-
-    if (error)
-        return error;
-    if (block->count == 0)
-        return batch_drop_block(storage, block->host, block->level, block->number);
     url_block *made = url_block_make(block);
-    error = made ? add_known(storage, made) : VIDI_EMEMORY;
+    int error = made ? add_known(storage, made) : VIDI_EMEMORY;
+
     for (size_t i = 0; error == VIDI_OK && storage->crawl->options.order == CRAWL_SITEMAP && i < made->count; i++)
         error = frontier_is_listed(frontier_of(storage), &made->urls[i], &made->urls[i].is_listed);
-    if (error == VIDI_OK)
-        error = block_note(host, block, block->count);
     if (error) {
         message_free(made ? &made->message : NULL);
         return error;
     }
-    host->out += block->count;
-    storage->out += block->count;
     host->wanted -= host->wanted < block->count ? host->wanted : block->count;
     messages_add(&storage->to_fetcher, &made->message);
     return VIDI_OK;
+}
+
+static int hand_out(storage *storage, host_entry *host, frontier_block *block)
+{
+    int error = host_table_filter(storage, block);
+    size_t count = block->count;
+
+    if (error)
+        return error;
+    if (count == 0)
+        return batch_drop_block(storage, block->host, block->level, block->number);
+    error = block_note(host, block, count);
+    if (error)
+        return error;
+    host->out += count;
+    storage->out += count;
+    if (storage->crawl->fleet) /* URLs that are left out have an outcome in the batch */
+        error = shared_check(storage, block);
+    return error || block->count == 0 ? error : send_block(storage, host, block);
 }
 
 static bool has_block(const host_entry *host, const frontier_block *block)
@@ -316,6 +331,8 @@ static int take_block(storage *storage, const host_entry *host, uint64_t after)
 /* Gives a host the URLs that it wants, as far as there are any on this level. */
 static int serve(storage *storage, host_entry *host)
 {
+    if (host->lost)
+        return VIDI_OK;
     if (storage->crawl->options.order == CRAWL_DEPTH)
         host->after = 0; /* from the newest block again */
     while (host->wanted > 0) {
@@ -337,7 +354,7 @@ int host_table_want(storage *storage, const host_request *wanted)
 {
     host_entry *host = host_table_find(storage, wanted->host);
 
-    if (!host || host->leaving)
+    if (!host || host->leaving || host->lost)
         return VIDI_OK;
     host->wanted = wanted->count;
     int error = serve(storage, host);
@@ -395,6 +412,10 @@ static int admit(storage *storage, uint64_t id)
     }
     known->message.kind = MESSAGE_HOST_INFO;
     known->host = id;
+    if (storage->crawl->fleet) {
+        host->site = storage->shared.site;
+        known->wait = shared_wait(storage);
+    }
     error = read_row(storage, host, known);
     if (error == VIDI_OK && known->not_before - crawl_date(storage->crawl) > LONG_WAIT) {
         message_free(&known->message);
@@ -402,6 +423,9 @@ static int admit(storage *storage, uint64_t id)
         return host_table_park(storage, id);
     }
     messages_add(&storage->to_fetcher, &known->message);
+    if (error == VIDI_OK &&
+        storage->crawl->fleet) /* which has looked at the first block, and may leave all of it out */
+        error = note_origin(storage, host);
     if (error == VIDI_OK)
         error = serve(storage, host);
     if (error == VIDI_OK)
@@ -419,7 +443,10 @@ static int next_host(storage *storage, uint32_t level, bool hosts, uint64_t from
         if (error)
             return error;
         bool fits = hosts || (!host_table_find(storage, *found) && !is_deferred(storage, *found));
-        if (fits && !id_map_get(&storage->parked, *found))
+        fits = fits && !id_map_get(&storage->parked, *found);
+        if (fits && !hosts && storage->crawl->fleet && (error = shared_admits(storage, level, *found, &fits)))
+            return error;
+        if (fits)
             return VIDI_OK;
         if (*found == UINT64_MAX >> 1)
             return VIDI_EABSENT;

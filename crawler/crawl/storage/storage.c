@@ -83,6 +83,8 @@ static bool should_commit(const storage *storage, bool closing)
 {
     const batch *b = &storage->batch;
 
+    if (storage->crawl->fleet && !closing && shared_is_out(storage))
+        return false;
     if (storage->sites_ripe && !closing)
         return true;
     if (batch_is_empty(b))
@@ -97,12 +99,13 @@ static bool should_prepare(const storage *storage, bool closing)
 {
     const batch *b = &storage->batch;
 
-    if (closing)
+    if (closing || (storage->crawl->fleet && shared_is_out(storage)))
         return false;
     if (storage->sort_helps && frontier_unsorted(db_frontier(storage->crawl->db)) > 0)
         return true;
     return atomic_load(&storage->crawl->hunger) != HUNGER_NONE &&
-           (b->last_job != b->fetch_jobs.last || b->last_info != b->host_infos.last);
+           (b->last_job != b->fetch_jobs.last || b->last_info != b->host_infos.last ||
+            (b->rows_taken > 0 && b->rows_written < b->row_count));
 }
 
 static int64_t patience(const storage *storage)
@@ -117,6 +120,8 @@ static int64_t patience(const storage *storage)
         wait = storage->synced_at + SYNC_EVERY - now;
     int64_t turn = continuous_patience(storage);
     wait = turn < wait ? turn : wait;
+    if (storage->crawl->fleet && (turn = shared_patience(storage)) < wait)
+        wait = turn;
     return wait < 0 ? 0 : wait;
 }
 
@@ -171,6 +176,8 @@ static int look_for_the_end(storage *storage)
     }
     if (done && error == VIDI_OK && storage->crawl->options.continuous)
         return continuous_idle(storage);
+    if (done && error == VIDI_OK && storage->crawl->fleet)
+        error = shared_idle(storage, &done);
     if (done && error == VIDI_OK)
         crawl_end_as(storage->crawl, ENDING_DONE);
     return error;
@@ -186,6 +193,8 @@ static int round_of(storage *storage, messages *arrived, bool closing)
         if (error == VIDI_OK && is_full(&storage->batch))
             error = commit_if_needed(storage, closing);
     }
+    if (error == VIDI_OK && storage->crawl->fleet)
+        error = shared_look(storage);
     if (error == VIDI_OK)
         error = commit_if_needed(storage, closing);
     if (error == VIDI_OK)
@@ -240,6 +249,25 @@ static bool take_messages(storage *storage, messages *arrived)
     return message_queue_take(&storage->crawl->to_storage, arrived, SIZE_MAX, growing ? 0 : wait);
 }
 
+/* ---- a crawl of a fleet ---- */
+
+static int begin_shared(storage *storage)
+{
+    int error = shared_tell_rest(storage);
+
+    shared_begin_hosts(storage);
+    return error ? error : shared_seeds(storage);
+}
+
+/* What is left of the batch can only be handed over by a member. */
+static int end_shared(storage *storage)
+{
+    struct fleet *fleet = storage->crawl->fleet;
+    int error = fleet_is_out(fleet) ? fleet_rejoin(fleet) : VIDI_OK;
+
+    return error ? storage_failed(storage, error, "cannot join the fleet again", fleet_why(fleet)) : VIDI_OK;
+}
+
 void *storage_run(void *context)
 {
     crawl *c = context;
@@ -256,12 +284,16 @@ void *storage_run(void *context)
     storage.synced_at = storage_now();
     storage.unsynced = true;
     storage.sites_ripe = crawl_has_sites(c);
+    if (error == VIDI_OK && c->fleet)
+        error = begin_shared(&storage);
     while (error == VIDI_OK && more) {
         error = round_of(&storage, &arrived, false);
         end_round(&storage);
         if (error == VIDI_OK)
             more = take_messages(&storage, &arrived);
     }
+    if (error == VIDI_OK && c->fleet)
+        error = end_shared(&storage);
     if (error == VIDI_OK)
         error = round_of(&storage, &arrived, true);
     if (error == VIDI_OK)
@@ -276,5 +308,6 @@ void *storage_run(void *context)
     payloads_free(&storage);
     host_table_free(&storage);
     continuous_end(&storage);
+    shared_free(&storage);
     return NULL;
 }

@@ -10,6 +10,9 @@
  *   link_check.c    what only --check writes, and asks for when nothing else is left
  *   host_table.c    which hosts the fetcher has, and which of their blocks
  *   site_links.c    budgets of sites, in a broad crawl
+ *   shared_links.c  with --fleet: links to and from other processes
+ *   shared_hosts.c  with --fleet: which hosts this process may fetch from
+ *   shared_pages.c  with --fleet: which pages are its own, and which of them are done
  */
 #ifndef VIDI_CRAWLER_CRAWL_STORAGE_STORAGE_H
 #define VIDI_CRAWLER_CRAWL_STORAGE_STORAGE_H
@@ -35,6 +38,8 @@ typedef struct host_entry {
     bool fresh;      /* rows of it were appended that may not be in blocks yet */
     bool leaving;
     uint64_t returned; /* when leaving: number of URLs that come back without an outcome */
+    uint64_t site;     /* with --fleet: the key of its site */
+    bool lost;         /* with --fleet: another process has it now, and the fetcher was told */
     handed_block *blocks;
     size_t block_count, block_room;
     /* its row in the table of hosts */
@@ -63,7 +68,9 @@ typedef struct batch_row {
     frontier_url url;
     uint64_t path; /* key of the path, if there is a query; else 0 */
     bool trapped;
-    char *turn;     /* the text of a page whose turn it is; NULL: a new URL */
+    bool is_turn;
+    char *text;     /* of a page whose turn it is, or of a URL from another process; NULL: a link of the batch has it */
+    vidi_str far;   /* the page of another process that it was found on, after the text; ptr NULL: none */
     int64_t due;    /* for the schedule; 0: the page is not in it */
     uint64_t visit; /* in which it had its last turn; 0: as it was */
 } batch_row;
@@ -91,7 +98,9 @@ typedef struct batch {
     /* The transaction, which may be open long before it is committed: see storage_prepare. */
     bool is_open;
     size_t rows_written;
-    size_t *sorts; /* how many rows there were at each sort: a transaction that is tried again sorts there, too */
+    size_t rows_taken; /* with --fleet: rows of URLs that others have sent, or that are seeds */
+    size_t rows_known; /* with --fleet: rows whose URLs were added to the set */
+    size_t *sorts;     /* how many rows there were at each sort: a transaction that is tried again sorts there, too */
     size_t sort_count, sort_room;
     batch_drop *drops;
     size_t drop_count, drop_room;
@@ -116,6 +125,42 @@ typedef struct continuous {
     uint64_t out;         /* turns without an outcome */
     id_map hosts;         /* the same by host */
 } continuous;
+
+/* A crawl of a fleet: see the files shared_….c. */
+typedef struct shared {
+    /* Lists for one call of the fleet, which keep their room. */
+    fleet_link *links;
+    size_t *places; /* of the links in the batch */
+    vidi_str *urls;
+    bool *mine;
+    size_t link_room, place_room, url_room, mine_room;
+    bytes payloads;
+    bytes found_on; /* the URL of the page with this row, which was looked up last */
+    uint64_t found_on_row;
+    /* links from others */
+    bytes far;       /* what the database says about where the last row was found; see db_far_add */
+    bool far_known;  /* if not: it says something else, or nothing */
+    bytes bad;       /* URLs that others have sent and that cannot be fetched, each ended by a zero byte */
+    bool took;       /* links were taken, and the fleet does not know yet that they are in the database */
+    bool seeds_sent; /* the database is to say so */
+    /* hosts */
+    uint64_t version;     /* of the table of members that hosts were looked at under; 0: none yet */
+    bool adopts;          /* it is not adopted yet */
+    bool out;             /* the lease was lost, and the fetcher was told */
+    uint64_t lost;        /* hosts that the fetcher was told to give back, and has not */
+    int64_t changed_at;   /* when hosts have last changed hands, as far as is known */
+    id_map barred;        /* hosts that must not be fetched from now */
+    int64_t barred_until; /* when they are looked at again */
+    bool scans, rescans;  /* looks for URLs that belong to others; must begin again */
+    bool handed_over;     /* blocks that were handed over are still there until the batch is committed */
+    uint32_t scan_level;
+    uint64_t scan_host, scan_after; /* where it goes on: the host, and the last block of it that was handed over */
+    uint64_t site;                  /* that shared_admits has looked up */
+    int state;                      /* fleet_state */
+    int64_t stat_at;                /* when the set's figures are asked for again */
+    double expected_lost;           /* of the fleet's set */
+    uint32_t fp_meaning;
+} shared;
 
 typedef struct storage {
     crawl *crawl;
@@ -146,6 +191,7 @@ typedef struct storage {
     int64_t room_asked;    /* when the fetcher was last asked to make room */
 
     continuous continuous;
+    shared shared;
 
     int64_t synced_at;
     bool unsynced;
@@ -166,7 +212,16 @@ int batch_turn(storage *storage, const frontier_url *url);
 /* Lets a page of the schedule wait. visit: it counts as a turn in this visit; 0: it does not. */
 int batch_delay(storage *storage, uint64_t page, int64_t due, uint64_t visit);
 int batch_drop_block(storage *storage, uint64_t host, uint32_t level, uint64_t number);
+/*
+ * Makes a row of a URL that is new, but is not a link of the batch. Takes the text over, also on error. VIDI_INVALID: it
+ * cannot be fetched.
+ */
+int batch_take_row(storage *storage, const frontier_url *url, char *text, vidi_str far);
+/* The row that a link becomes if it is new. */
+frontier_url batch_row_of(vidi_str url, const batch_link *from);
 void batch_clear(batch *batch);
+/* The rows are committed, and the transaction with it. */
+void batch_clear_rows(batch *batch);
 void batch_free(batch *batch);
 
 /* ---- commit.c ---- */
@@ -185,6 +240,10 @@ int storage_prepare(storage *storage);
  * Commits the batch, which may be empty; the batch is empty afterwards. Errors are reported to the crawl (crawl_fail).
  */
 int storage_commit(storage *storage);
+/* Commits the rows that have come so far, and nothing else of the batch. */
+int storage_commit_rows(storage *storage);
+/* Ends the crawl with a sentence, `said` or the one for the error; returns the error. */
+int storage_failed(storage *storage, int error, const char *what, const char *said);
 /* Brings the set's commits to disk. */
 int storage_sync(storage *storage);
 
@@ -265,11 +324,74 @@ int host_table_defer(storage *storage, uint64_t host, int64_t until);
 void host_table_sorted(storage *storage);
 /* Blocks of URLs were made that are older than others. */
 void host_table_released(storage *storage);
+/* Leaves out finished URLs: blocks of an earlier run, or of a host that has left, may have some. */
+int host_table_filter(storage *storage, frontier_block *block);
 /* Hands blocks to hosts that want some, and to new hosts while there is room. */
 int host_table_feed(storage *storage);
 /* *done: nothing is left that could be fetched. If only this level is done, begins the next one. */
 int host_table_is_done(storage *storage, bool *done);
 void host_table_free(storage *storage);
+
+/* ---- shared_links.c: without a fleet none of these is called ---- */
+
+/* The links of the batch from `from` on go to whoever has their sites: `verdicts` then says which are this process's. */
+int shared_send(storage *storage, size_t from, size_t end);
+/* Makes rows of what others have sent, some of it. */
+int shared_take(storage *storage);
+/* The same for as long as another process cannot take what we send: its stream is full. Commits the rows. */
+int shared_make_way(storage *storage);
+/* The URLs of new rows are added to the set, which is not asked. */
+int shared_remember(storage *storage);
+/* In a transaction, after a row is written: where it was found. */
+int shared_note_far(storage *storage, const batch_row *row);
+/*
+ * Lists a URL of the frontier for one call of the fleet; *count begins with 0. The texts must stay. shared_listed gives
+ * the list, which is good until the next one begins.
+ */
+int shared_list(storage *storage, const frontier_url *url, size_t *count);
+fleet_link *shared_listed(storage *storage, size_t count);
+/* Sends the seeds, unless that was done before. */
+int shared_seeds(storage *storage);
+void shared_free(storage *storage);
+
+/* ---- shared_hosts.c: the same ---- */
+
+/* At the beginning of the run, and in each round. */
+void shared_begin_hosts(storage *storage);
+int shared_look(storage *storage);
+/* Milliseconds until shared_look has something to do. */
+int64_t shared_patience(const storage *storage);
+/* True if nothing may be committed now, because the lease is lost. */
+bool shared_is_out(const storage *storage);
+/* Whether the host, which has blocks on this level, may be fetched from. If so, shared.site is its site. */
+int shared_admits(storage *storage, uint32_t level, uint64_t host, bool *admitted);
+/* How long the first request must wait to a host that is admitted now, in milliseconds. */
+int64_t shared_wait(const storage *storage);
+/* The fetcher has given back a host. */
+void shared_host_left(storage *storage, host_entry *host);
+void shared_host_forgotten(storage *storage, const host_entry *host);
+/* Nothing is left to do here: whether it is over everywhere. */
+int shared_idle(storage *storage, bool *over);
+
+/* ---- shared_pages.c: the same ---- */
+
+/* The reason of URLs that another process has fetched, or will fetch. */
+extern const char shared_reason[];
+
+/* Leaves out of a block what is not this process's to fetch; the rest of it gets the outcome "elsewhere". */
+int shared_check(storage *storage, frontier_block *block);
+/* Gives a URL of a block that outcome. */
+int shared_elsewhere(storage *storage, const frontier_url *url, const frontier_block *block);
+/* URLs that the fetcher has given back, each ended by a zero byte. */
+int shared_put_back(storage *storage, vidi_str urls);
+/* In a transaction: notes which rows the fleet must hear of. */
+int shared_write_untold(storage *storage, bool all);
+/* The transaction is through: the pages of the batch (not `all`: its trapped rows) are done, and what was taken is here. */
+int shared_committed(storage *storage, bool all);
+/* Tells the fleet what the last run did not. */
+int shared_tell_rest(storage *storage);
+/* Figures of the fleet's set in the place of those of the process's own. */
+int shared_stat(storage *storage);
 
 /* ---- site_links.c ---- */
 
