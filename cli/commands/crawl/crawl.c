@@ -126,6 +126,24 @@ static const cli_option options_table[] = {
      "reader sees is compared, without scripts and styles, in which spaces do not count. Pages without text are "
      "compared as they are.",
      0},
+    {"fleet", 0, CLI_TEXT, FIELD(fleet), "ADDRESS", "Crawl together with other processes; needs --state",
+     "The address of a set that 'vidi init' has made, such as redis://server/name. All processes that name it share "
+     "one "
+     "crawl: each site is fetched by one of them at a time, and each keeps what it fetched in its own folder. They may "
+     "come, go and die at any time. Their options must be the same, apart from those that concern one process, such as "
+     "--threads and --max-pages. The set decides which URLs are new, so options that choose one have no place here.",
+     0},
+    {"lease", 0, CLI_REAL, FIELD(lease), "SECONDS", "With --fleet: when others take over from a dead process [30]",
+     "A process that cannot reach the server stops fetching a little earlier. The same for all processes, at best.", 0},
+    {"wait-replicas", 0, CLI_WHOLE, FIELD(wait_replicas), "N",
+     "With --fleet: wait until N replicas have what was written [0]",
+     "Without it, what a failing server had not yet passed to its replica is forgotten, and those pages may be fetched "
+     "again.",
+     1000},
+    {"fleet-ca", 0, CLI_TEXT, FIELD(fleet_ca), "FILE", "With rediss://: trust the certificates in this file", NULL, 0},
+    {"fleet-cert", 0, CLI_TEXT, FIELD(fleet_cert), "FILE", "With rediss://: this process's certificate",
+     "Needs --fleet-key.", 0},
+    {"fleet-key", 0, CLI_TEXT, FIELD(fleet_key), "FILE", "With rediss://: the private key of --fleet-cert", NULL, 0},
     {"rebuild-seen", 0, CLI_FLAG, FIELD(rebuild_seen), NULL, "Make the set of seen URLs again from the database",
      "For a crawl that is refused because its set (DIR/seen) is damaged, or is older or newer than the database, as "
      "after restoring a backup. The old set is kept as DIR/seen.old.1. Pages that the database does not know are "
@@ -208,11 +226,25 @@ static const cli_crawl_options defaults = {
 /* Options that belong to an action, and to nothing else. */
 static const struct {
     const char *action, *option;
-} action_options[] = {{"report", "json"}, {"report", "junit"},    {"report", "watch"}, {"wacz", "output"},
-                      {"extract", "to"},  {"extract", "rewrite"}, {"changes", "from"}, {"changes", "to"}};
+} action_options[] = {{"report", "json"},  {"report", "junit"}, {"report", "watch"},
+                      {"wacz", "output"},  {"extract", "to"},   {"extract", "rewrite"},
+                      {"changes", "from"}, {"changes", "to"},   {"status", "json"}};
+
+static const char *const actions[] = {"report", "changes", "cdxj", "check", "wacz", "extract", NULL};
+static const char *const fleet_actions[] = {"status", "pause", "resume", "stop", NULL}; /* take an address */
+
+static bool is_among(const char *word, const char *const *list)
+{
+    for (; *list; list++)
+        if (strcmp(word, *list) == 0)
+            return true;
+    return false;
+}
 
 static bool action_takes(const char *action, const char *option)
 {
+    if (is_among(action, fleet_actions) && strncmp(option, "fleet-", 6) == 0)
+        return true;
     for (size_t i = 0; i < sizeof action_options / sizeof action_options[0]; i++)
         if (strcmp(action_options[i].action, action) == 0 && strcmp(action_options[i].option, option) == 0)
             return true;
@@ -252,8 +284,16 @@ static int look(const cli_crawl_options *options, cli_words words)
 
     if (check_looking(options, action) != CLI_OK)
         return CLI_ERROR;
-    if (words.count != 2)
+    bool joins = strcmp(action, "report") == 0 || strcmp(action, "cdxj") == 0;
+    if (words.count != 2 && is_among(action, fleet_actions))
+        return cli_error("'vidi crawl %s' needs the address of one fleet, the ADDRESS of --fleet", action);
+    if (words.count < 2 || (words.count > 2 && !joins))
         return cli_error("'vidi crawl %s' needs the folder of one crawl, the DIR of --state", action);
+    cli_words folders = {words.list + 1, words.count - 1};
+    if (strcmp(action, "status") == 0)
+        return cli_crawl_fleet_status(words.list[1], options);
+    if (is_among(action, fleet_actions))
+        return cli_crawl_fleet_change(words.list[1], options, action);
     if (strcmp(action, "check") == 0)
         return cli_crawl_check(words.list[1]);
     if (strcmp(action, "wacz") == 0)
@@ -263,7 +303,11 @@ static int look(const cli_crawl_options *options, cli_words words)
     if (strcmp(action, "changes") == 0)
         return cli_crawl_changes(words.list[1], options->from_visit, options->to);
     if (strcmp(action, "cdxj") == 0)
-        return cli_crawl_cdxj(words.list[1]);
+        return cli_crawl_cdxj(folders);
+    if (folders.count > 1 && (options->watch || options->junit))
+        return cli_error("--%s is for the report of one folder", options->watch ? "watch" : "junit");
+    if (folders.count > 1)
+        return cli_crawl_report_joined(folders, options->json);
     if (options->watch && options->junit)
         return cli_error("--watch and --junit exclude each other");
     return options->watch ? cli_crawl_report_watch(words.list[1], options->json)
@@ -285,20 +329,17 @@ static int crawl_anew_or_go_on(cli_crawl_options *options, cli_words words)
     return status;
 }
 
-static const char *const actions[] = {"report", "changes", "cdxj", "check", "wacz", "extract", NULL};
-
 static bool is_action(const char *word)
 {
-    for (size_t i = 0; actions[i]; i++)
-        if (strcmp(word, actions[i]) == 0)
-            return true;
-    return false;
+    return is_among(word, actions) || is_among(word, fleet_actions);
 }
 
 static const char *action_name(const void *context, size_t index)
 {
+    const size_t count = sizeof actions / sizeof *actions - 1;
+
     (void)context;
-    return actions[index];
+    return index < count ? actions[index] : fleet_actions[index - count];
 }
 
 /* The action that was meant by a word that is neither an action nor like a URL; NULL: none. */
@@ -324,11 +365,13 @@ static int run(void *values, cli_words words)
 const cli_command cli_crawl = {
     .name = "crawl",
     .summary = "Crawl sites: archive them, check their links",
-    .usage = "vidi crawl [OPTION]... [SEED]... | ACTION DIR",
+    .usage = "vidi crawl [OPTION]... [SEED]... | ACTION DIR... | ACTION ADDRESS",
     .about = "Fetches the seeds and the pages they link to, each once, and archives them.",
     .details =
         "With an ACTION, looks at the crawl in the folder DIR: report [--json] [--junit FILE] [--watch], changes "
-        "[--from N] [--to N], cdxj, check, wacz -o FILE, or extract --to FOLDER [--rewrite].\n"
+        "[--from N] [--to N], cdxj, check, wacz -o FILE, or extract --to FOLDER [--rewrite]. 'report' and 'cdxj' also "
+        "take "
+        "all folders of a fleet. With the ADDRESS of a fleet, an ACTION is status [--json], pause, resume or stop.\n"
         "A crawl stays on the hosts of the seeds, obeys robots.txt, requests one page at a time from a host with a "
         "pause in between, and waits when a server asks it to. Pages are stored as they came, as WARC files in "
         "DIR/archive.\n"
@@ -343,6 +386,11 @@ const cli_command cli_crawl = {
         "ReplayWeb.page. 'vidi crawl extract' writes each stored page to a file of its own, the newest version "
         "unpacked; with --rewrite, links between stored pages lead to these files and all others to the web, so that "
         "a browser shows the site without a server. Both may be used while the crawl runs.\n"
+        "With --fleet, many processes on any number of machines share one crawl through a set on a Redis or Valkey "
+        "server "
+        "or cluster. docs/FLEET.md tells how to set one up. 'vidi crawl status' shows its members and their queues; "
+        "pause, "
+        "resume and stop tell all of them what to do.\n"
         "SIGINT and SIGTERM end a crawl cleanly, and a crash or a power cut loses nothing. Either way the same "
         "command continues it: no page is skipped, and no page that was stored is fetched again.\n"
         "The exit status is 0 if nothing is left to fetch; 1 if --check found a broken link; 2 after an error, or if "
@@ -356,6 +404,9 @@ const cli_command cli_crawl = {
                 "  vidi crawl check site\n"
                 "  vidi crawl wacz site -o site.wacz\n"
                 "  vidi crawl extract site --to mirror --rewrite\n"
+                "  vidi crawl --fleet redis://server/web -s part1 --contact me@example.org https://example.org/\n"
+                "  vidi crawl status redis://server/web\n"
+                "  vidi crawl report part1 part2 part3\n"
                 "  vidi crawl --check --contact me@example.org https://example.org/\n"
                 "  vidi crawl --check --allow-net loopback http://localhost:8000/\n"
                 "  vidi crawl --contact me@example.org --depth 2 --jsonl - https://example.org/\n"

@@ -14,6 +14,8 @@
  *   crawl_junit.c    the links that were checked, for CI systems
  *   crawl_changes.c  what a visit has found to be different
  *   crawl_cdxj.c     the index of its archive
+ *   crawl_fleet.c    --fleet; what a fleet is doing, and telling it to pause, resume or stop
+ *   crawl_joined.c   what became of a crawl that several folders share
  *   crawl_check.c    verifies everything that it has kept
  *   crawl_export.c   its archive as one file or as a folder of files
  */
@@ -23,6 +25,7 @@
 #include "cli.h"
 #include "crawler/crawl/crawl.h"
 #include "crawler/report/report.h"
+#include "fleet/links/fleet.h"
 #include "pipeline/options/set_options.h"
 #include "ui/output.h"
 
@@ -32,6 +35,9 @@ typedef struct cli_crawl_options {
     cli_words seed_files, include, exclude, headers, allow_net, resolve;
     const char *scope, *order, *site_budget, *jsonl, *contact, *agent, *user_agent, *ca_file, *proxy, *color, *accept,
         *junit, *ignore_changes;
+    const char *fleet, *fleet_ca, *fleet_cert, *fleet_key;
+    uint64_t wait_replicas;
+    double lease;            /* seconds; 0: not given */
     const char *output, *to; /* of the actions wacz; extract and changes */
     uint64_t from_visit;     /* of the action changes, whose last visit is `to` */
     uint64_t depth;          /* CLI_CRAWL_ANY_DEPTH: no limit */
@@ -119,10 +125,11 @@ typedef struct cli_crawl_request {
     cli_crawl_lines lines;
     char *tracking;
     vidi_plan_entry chosen;
-    bytes recalled;  /* options of an earlier command; those that are taken point into it */
-    bytes taken;     /* for a message: " --depth 2 --check" */
-    bytes remember;  /* crawl_options.remember */
-    char *temporary; /* a folder to remove at the end; NULL: the user has named one */
+    bytes recalled;                        /* options of an earlier command; those that are taken point into it */
+    bytes taken;                           /* for a message: " --depth 2 --check" */
+    bytes remember;                        /* crawl_options.remember */
+    char fleet[VIDI_CLUSTER_ADDRESS_ROOM]; /* the address of --fleet as it may be shown */
+    char *temporary;                       /* a folder to remove at the end; NULL: the user has named one */
 } cli_crawl_request;
 
 /* CLI_OK, or CLI_ERROR with a message. Call cli_crawl_request_free in either case. */
@@ -136,6 +143,14 @@ int cli_crawl_remember(cli_crawl_request *request, const cli_crawl_options *opti
 
 /* Returns the exit status. */
 int cli_crawl_run(cli_crawl_request *request, const cli_crawl_options *options);
+
+/* ---- fleets ---- */
+
+/* Checks the options of a fleet, and fills in those of the crawl. CLI_OK, or CLI_ERROR with a message. */
+int cli_crawl_fleet_read(cli_crawl_request *request, const cli_crawl_options *options);
+/* 'vidi crawl status ADDRESS', and pause, resume or stop. Return the exit status. */
+int cli_crawl_fleet_status(const char *address, const cli_crawl_options *options);
+int cli_crawl_fleet_change(const char *address, const cli_crawl_options *options, const char *action);
 
 /* ---- what became of a crawl ---- */
 
@@ -182,6 +197,9 @@ void cli_crawl_account_close(cli_crawl_account *account);
 void cli_crawl_explain_seeds(const cli_crawl_account *account);
 void cli_crawl_warn_of_seeds(const cli_crawl_account *account);
 
+/* Adds the numbers of other reasons to these. Both are in alphabetical order. */
+cli_crawl_reasons cli_crawl_reasons_together(const cli_crawl_reasons *a, const cli_crawl_reasons *b);
+
 /* The table of `vidi crawl report` and of the end of a crawl; `left` says how to continue. */
 int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, const char *left);
 /* One object, with the broken links in it. CLI_OK, or CLI_ERROR with a message. */
@@ -199,7 +217,9 @@ int cli_crawl_junit_check(const char *name);
 int cli_crawl_report(const char *folder, bool json, const char *junit); /* NULL: not wanted */
 /* Prints the report again whenever it has changed, until the crawl ends. */
 int cli_crawl_report_watch(const char *folder, bool json);
-int cli_crawl_cdxj(const char *folder);
+/* 'vidi crawl report FOLDER...', of more than one. */
+int cli_crawl_report_joined(cli_words folders, bool json);
+int cli_crawl_cdxj(cli_words folders);
 int cli_crawl_check(const char *folder);
 /* 'vidi crawl changes FOLDER --from FROM --to TO'. FROM is 0, or TO is NULL, if it was not given. */
 int cli_crawl_changes(const char *folder, uint64_t from, const char *to_text);

@@ -174,6 +174,8 @@ static int check(const cli_crawl_options *options)
                          options->revisit ? "revisit" : "continuous");
     if (options->revisit && options->continuous)
         return cli_error("--revisit visits all pages once more, --continuous one by one: give one of them");
+    if (options->fleet && !options->set.state)
+        return cli_error("--fleet needs the --state DIR of this process");
     if (options->budget && !options->continuous)
         return cli_error("--budget is for --continuous");
     if (options->resources && options->pages_only)
@@ -221,6 +223,11 @@ static int choose_set(cli_crawl_request *request, const cli_crawl_options *optio
     into->set = (vidi_options)VIDI_OPTIONS_INIT;
     if (cli_tracking_read(options->set.tracking, &request->tracking) != CLI_OK)
         return CLI_ERROR;
+    if (options->fleet) { /* the process's own set has no say */
+        into->set.canon = options->set.canon;
+        into->set.tracking = request->tracking;
+        return CLI_OK;
+    }
     if (exists) {
         into->set.kind = options->set.kind;
         into->set.canon = options->set.canon;
@@ -363,7 +370,8 @@ int cli_crawl_request_make(cli_crawl_request *request, cli_crawl_options *option
         read_order(into, options->order) != CLI_OK || read_ignored(into, options->ignore_changes) != CLI_OK ||
         read_times(into, options) != CLI_OK ||
         cli_crawl_seeds_read(&request->seeds, words, options->seed_files) != CLI_OK ||
-        cli_crawl_network_read(&request->network, options) != CLI_OK || cli_crawl_remember(request, options) != CLI_OK)
+        cli_crawl_network_read(&request->network, options) != CLI_OK ||
+        cli_crawl_fleet_read(request, options) != CLI_OK || cli_crawl_remember(request, options) != CLI_OK)
         return CLI_ERROR;
     read_limits(into, options);
     read_rest(into, options);

@@ -29,10 +29,18 @@ static bool is_remembered(const char *name)
     return true;
 }
 
-/* A proxy's URL may have a password. */
+/* The URL of a proxy or a fleet may have a password. */
 static bool is_secret(const char *name, const char *value)
 {
-    return strcmp(name, "header") == 0 || (strcmp(name, "proxy") == 0 && strchr(value, '@'));
+    bool is_address = strcmp(name, "proxy") == 0 || strcmp(name, "fleet") == 0;
+
+    return strcmp(name, "header") == 0 || (is_address && strchr(value, '@'));
+}
+
+/* A file is used in another folder, too. */
+static bool is_file(const char *name)
+{
+    return strcmp(name, "ca-file") == 0 || (strncmp(name, "fleet-", 6) == 0);
 }
 
 static int no_memory(void)
@@ -176,7 +184,7 @@ int cli_crawl_recall(cli_crawl_request *request, cli_crawl_options *options, cli
 
 static int remember_one(bytes *to, const char *name, const char *value)
 {
-    char *path = strcmp(name, "ca-file") == 0 ? realpath(value, NULL) : NULL; /* it is used in another folder, too */
+    char *path = is_file(name) ? realpath(value, NULL) : NULL;
     const char *kept = is_secret(name, value) ? MASK : path ? path : value;
 
     if (kept && strchr(kept, '\n')) {

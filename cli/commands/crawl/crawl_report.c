@@ -395,8 +395,7 @@ void cli_crawl_reasons_json(json_writer *json, const char *key, const cli_crawl_
     json_close(json, '}');
 }
 
-/* Both lists as one; they are in alphabetical order. */
-static cli_crawl_reasons together(const cli_crawl_reasons *a, const cli_crawl_reasons *b)
+cli_crawl_reasons cli_crawl_reasons_together(const cli_crawl_reasons *a, const cli_crawl_reasons *b)
 {
     cli_crawl_reasons all = {.count = 0};
     size_t i = 0, j = 0;
@@ -414,7 +413,7 @@ static cli_crawl_reasons together(const cli_crawl_reasons *a, const cli_crawl_re
 int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out)
 {
     const report_totals *totals = &account->totals;
-    cli_crawl_reasons all = together(&account->urls, &account->links);
+    cli_crawl_reasons all = cli_crawl_reasons_together(&account->urls, &account->links);
     json_writer json = cli_json_to(out);
     int status = CLI_OK;
 

@@ -215,7 +215,8 @@ static int exit_status(const crawl_job *job, const cli_crawl_account *account, c
 {
     if (job->end == CRAWL_STOPPED)
         return CLI_OK; /* the signal says it */
-    if (job->reached.seeds_fetched == 0 && job->end != CRAWL_LIMIT)
+    if (job->reached.seeds_fetched == 0 && job->end != CRAWL_LIMIT &&
+        !options->fleet) /* others may have fetched them */
         return nothing_fetched(account, options);
     if (options->check && account->totals.broken + account->totals.fragments > 0)
         return CLI_BROKEN;
