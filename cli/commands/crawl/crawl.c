@@ -404,7 +404,7 @@ const cli_command cli_crawl = {
                 "  vidi crawl check site\n"
                 "  vidi crawl wacz site -o site.wacz\n"
                 "  vidi crawl extract site --to mirror --rewrite\n"
-                "  vidi crawl --fleet redis://server/web -s part1 --contact me@example.org https://example.org/\n"
+                "  vidi crawl --fleet redis://server/web -s part1 https://example.org/\n"
                 "  vidi crawl status redis://server/web\n"
                 "  vidi crawl report part1 part2 part3\n"
                 "  vidi crawl --check --contact me@example.org https://example.org/\n"

@@ -81,9 +81,10 @@ static int check_options(const cli_crawl_options *options)
 int cli_crawl_fleet_read(cli_crawl_request *request, const cli_crawl_options *options)
 {
     crawl_options *into = &request->crawl;
+    int status = check_options(options);
 
-    if (check_options(options) != CLI_OK || !options->fleet)
-        return check_options(options);
+    if (status != CLI_OK || !options->fleet)
+        return status;
     if (check_address(options->fleet) != CLI_OK || check_files(options) != CLI_OK)
         return CLI_ERROR;
     vidi_cluster_show_address(options->fleet, request->fleet);

@@ -1,7 +1,8 @@
 /*
  * site_server: the test site as a program, for trying things by hand and for tests of the program.
  *
- *     site_server [--pages N] [--hosts N] [--seed N] [--body BYTES] [--folder PATH] [--traps] [--log FILE] [--truth FILE]
+ *     site_server [--pages N] [--hosts N] [--seed N] [--body BYTES] [--tree] [--folder PATH] [--traps] [--log FILE]
+ *                 [--truth FILE]
  *
  * Prints a line for each seed and ends when its input ends. --truth writes a line for each page: URL, status, reason and
  * depth, with a tab between; pages that must not be visited are left out.
@@ -22,8 +23,8 @@ typedef struct arguments {
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: site_server [--pages N] [--hosts N] [--seed N] [--body BYTES] [--folder PATH] [--traps] "
-                    "[--log FILE] [--truth FILE]\n");
+    fprintf(stderr, "usage: site_server [--pages N] [--hosts N] [--seed N] [--body BYTES] [--tree] [--folder PATH] "
+                    "[--traps] [--log FILE] [--truth FILE]\n");
     return 2;
 }
 
@@ -33,6 +34,10 @@ static bool read_arguments(arguments *into, char **at)
         const char *name = *at, *value = at[1] ? at[1] : "";
         if (strcmp(name, "--traps") == 0) {
             into->traps = true;
+            continue;
+        }
+        if (strcmp(name, "--tree") == 0) {
+            into->web.tree = true;
             continue;
         }
         if (strcmp(name, "--pages") == 0)

@@ -102,7 +102,7 @@ void world_web_make(site *site, world_web *web)
     test_random random = {web->seed};
     site_page **pages = site_memory(web->pages * sizeof *pages);
     web->made = site_memory(web->hosts * sizeof *web->made);
-    web->links = web->links ? web->links : 5;
+    web->links = web->tree ? 0 : web->links ? web->links : 5;
     for (size_t i = 0; i < web->pages; i++) {
         unsigned host = (unsigned)(i % web->hosts) + 1;
         if (i < web->hosts) {

@@ -14,6 +14,7 @@ typedef struct world_web {
     size_t pages;   /* in all, with the entrances */
     uint64_t seed;
     unsigned links;   /* on each page, besides those that make all pages reachable; 0: 5 */
+    bool tree;        /* no links besides those: each page is linked once */
     bool plain;       /* no robots.txt, no missing pages, no pages that nobody links to */
     size_t body;      /* bytes of text on each page, besides the links */
     site_page **made; /* entrances; the caller frees */

@@ -1,0 +1,258 @@
+"""Processes of 'vidi crawl --fleet' on the test site, and what became of its pages.
+
+    with Web(pages=2000, hosts=50) as web, Server() as server:
+        crew = Crew(web, make_set(server), "--delay", "0")
+        for number in range(4):
+            crew.start(number)
+        crew.await_end()
+        crew.judge()
+
+The site logs each request, and whoever wrote its pages says what must become of them (site.h). So what the processes say
+about themselves does not matter, apart from what is in their folders.
+"""
+import atexit
+import collections
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+
+from support import server as servers
+from support import tap
+from support.server import built, die_with_parent
+
+PATIENCE = 600  # seconds after which a crawl that has not ended is taken for stuck
+SLACK = 2  # milliseconds: times in the log are cut to whole ones
+KINDS = {0: "page", 1: "seed", 2: "sitemap", 3: "outside", 4: "resource"}
+
+Row = collections.namedtuple("Row", "folder url status reason file kind referrer")
+running = []  # processes that may run
+
+
+@atexit.register
+def end_all():
+    for process in running:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def start(command, **more):
+    process = subprocess.Popen(command, preexec_fn=die_with_parent, **more)
+    running.append(process)
+    return process
+
+
+def require():
+    """Ends the script as skipped where something is missing."""
+    servers.require()
+    for name in ("vidi", os.path.join("tests", "site_server")):
+        if not os.path.exists(built(name)):
+            tap.skip_all(f"{name} is not built")
+
+
+def address_of(server, name="web"):
+    return f"redis://127.0.0.1:{server.port}/{name}"
+
+
+def make_set(server, name="web", shards=4):
+    """Makes the set of a fleet, and gives its address."""
+    address = address_of(server, name)
+    made = subprocess.run([built("tests", "cluster_lines")], input=f"create {address} shards={shards}\n",
+                          capture_output=True, text=True, check=True)
+    tap.check(made.stdout.startswith("ok 0"), made.stdout)
+    return address
+
+
+class Web:
+    """The site, in a process of its own."""
+
+    def __init__(self, pages, hosts, seed=1, *more):
+        self.folder = tempfile.mkdtemp(prefix="vidi-fleet-")
+        self.log, self.truth_file, self.seeds = (os.path.join(self.folder, name) for name in ("log", "truth", "seeds"))
+        with open(self.seeds, "wb") as seeds:
+            self.process = start([built("tests", "site_server"), "--pages", str(pages), "--hosts", str(hosts), "--seed",
+                                  str(seed), "--log", self.log, "--truth", self.truth_file, *more],
+                                 stdin=subprocess.PIPE, stdout=seeds)
+        until = time.monotonic() + PATIENCE
+        while not os.path.exists(self.log):  # it is opened last
+            if self.process.poll() is not None or time.monotonic() > until:
+                raise tap.Failed("the site does not begin")
+            time.sleep(0.01)
+        with open(self.truth_file, encoding="utf-8") as lines:
+            rows = [line.rstrip("\n").split("\t") for line in lines]
+        self.truth = {url: (int(status), reason) for url, status, reason, _ in rows}
+
+    def count(self):
+        """Requests so far."""
+        with open(self.log, "rb") as log:
+            return sum(block.count(b"\n") for block in iter(lambda: log.read(1 << 16), b""))
+
+    def requests(self):
+        """(milliseconds, host, target, requests to that host at the same time), in the order in which they came."""
+        with open(self.log, encoding="utf-8") as log:
+            rows = [line.split() for line in log]
+        return [(int(row[0]), row[2], row[4], int(row[6])) for row in rows]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        running.remove(self.process)
+        shutil.rmtree(self.folder)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Crew:
+    """The processes of a fleet, by number; each has the folder of its number."""
+
+    def __init__(self, web, address, *options, program="vidi"):
+        self.web, self.address, self.options, self.program = web, address, options, program
+        self.folder = tempfile.mkdtemp(prefix="vidi-fleet-")
+        self.processes = {}
+        self.kills = 0
+
+    def state(self, number):
+        return os.path.join(self.folder, str(number))
+
+    def said(self, number):
+        """What the process of this number has printed, in all its lives."""
+        path = self.state(number) + ".said"
+        if not os.path.exists(path):
+            return ""
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def start(self, number, *more, environment=None, prefix=(), program=None):
+        with open(self.state(number) + ".said", "ab") as said:
+            self.processes[number] = start(
+                [*prefix, built(program or self.program), "crawl", "--state", self.state(number), "--fleet", self.address, "--pages-only",
+                 "--allow-net", "127.0.1.0/24", "--seeds", self.web.seeds, "-q", *self.options, *more],
+                stdin=subprocess.DEVNULL, stdout=said, stderr=said, env={**os.environ, **(environment or {})})
+        return self.processes[number]
+
+    def alive(self):
+        return [number for number, process in self.processes.items() if process.poll() is None]
+
+    def kill(self, number):
+        """kill -9"""
+        self.kills += 1
+        self.end(number, signal.SIGKILL)
+
+    def end(self, number, how):
+        """Sends a signal, and waits for the end."""
+        process = self.processes.pop(number)
+        process.send_signal(how)
+        process.wait(PATIENCE)
+        running.remove(process)
+        return process.returncode
+
+    def await_requests(self, count):
+        """Waits until the site was asked so often; False if all processes have ended before."""
+        until = time.monotonic() + PATIENCE
+        while self.web.count() < count:
+            for number, process in self.processes.items():
+                tap.check(not process.poll(), f"process {number} ends with {process.poll()}: {self.said(number)[-1600:]}")
+            if not self.alive():
+                return False
+            tap.check(time.monotonic() < until, f"{self.web.count()} requests in {PATIENCE} seconds")
+            time.sleep(0.01)
+        return True
+
+    def await_kill(self, number):
+        """Waits until the process has killed itself."""
+        process = self.processes.pop(number)
+        process.wait(PATIENCE)
+        running.remove(process)
+        tap.check(process.returncode == -signal.SIGKILL, f"it ends with {process.returncode}: {self.said(number)[-600:]}")
+        self.kills += 1
+
+    def await_end(self, code=0):
+        """Waits for the end of all processes, which must be this one."""
+        for number, process in list(self.processes.items()):
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                raise tap.Failed(f"process {number} does not end; it says: {self.said(number)[-600:]}") from None
+            running.remove(process)
+            del self.processes[number]
+            tap.check(process.returncode == code,
+                      f"process {number} ends with {process.returncode}, and says: {self.said(number)[-600:]}")
+
+    # ---- what became of the pages ----
+
+    def folders(self):
+        return sorted(os.path.join(self.folder, name) for name in os.listdir(self.folder)
+                      if os.path.exists(os.path.join(self.folder, name, "crawl.db")))
+
+    def rows(self):
+        """Outcomes in all folders, without those that were left to others; and how many these are."""
+        found, elsewhere = [], 0
+        for folder in self.folders():
+            with sqlite3.connect(f"file:{folder}/crawl.db?mode=ro", uri=True) as db:
+                for url, status, reason, file, kind, referrer in db.execute(
+                        "SELECT url, status, reason, file, kind, referrer FROM visits WHERE status IS NOT NULL"):
+                    if reason == "elsewhere":
+                        elsewhere += 1
+                    else:
+                        found.append(Row(folder, url, status, reason or "", file, kind, referrer))
+        return found, elsewhere
+
+    def missing(self):
+        """Pages that no folder has."""
+        return sorted(set(self.web.truth) - {row.url for row in self.rows()[0]})
+
+    def judge(self):
+        """Every page is in some folder, with the right outcome; nothing else is there, and nothing is damaged."""
+        rows, _ = self.rows()
+        missing = sorted(set(self.web.truth) - {row.url for row in rows})
+        tap.check(not missing, f"{len(missing)} of {len(self.web.truth)} pages are missing: {missing[:3]}")
+        for row in rows:
+            wanted = self.web.truth.get(row.url)
+            tap.check(wanted == (row.status, row.reason), f"{row} should be {wanted}")
+            tap.check(bool(row.file) == (not row.reason), f"{row} is {'' if row.file else 'not '}in the archive")
+        for folder in self.folders():
+            result = subprocess.run([built("vidi"), "crawl", "check", folder], capture_output=True, text=True, check=False)
+            tap.check(result.returncode == 0, f"vidi crawl check: {result.stderr[:600]}")
+
+    def repeated(self):
+        """How many requests for pages came after the first of each."""
+        asked = collections.Counter((host, target) for _, host, target, _ in self.web.requests() if target != "/robots.txt")
+        return sum(asked.values()) - len(asked)
+
+    def judge_politeness(self, delay):
+        """
+        No host is asked twice at a time, or again before the delay is over. The log has the time at which a request has
+        come, which is before its response was sent and after the next one was: so it never makes a pause shorter.
+        """
+        last = {}
+        for when, host, target, company in self.web.requests():
+            tap.check(company == 1, f"{company} requests at a time to {host}, for {target}")
+            tap.check(host not in last or when - last[host] >= delay - SLACK,
+                      f"{host} is asked for {target} after {when - last.get(host, 0)} ms")
+            last[host] = when
+
+    def close(self):
+        for number in list(self.processes):
+            self.end(number, signal.SIGKILL)
+        shutil.rmtree(self.folder)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def moments(count, pages, seed):
+    """Numbers of requests at which something is to happen, spread at random over the first two thirds of a crawl."""
+    draw = random.Random(seed)
+    return sorted(draw.randrange(pages // 50, pages * 2 // 3) for _ in range(count))
