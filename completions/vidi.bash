@@ -63,6 +63,12 @@ _vidi_values() {
     crawl:--from) echo "ANY" ;;
     crawl:--budget) echo "ANY" ;;
     crawl:--ignore-changes) echo "ANY" ;;
+    crawl:--fleet) echo "ANY" ;;
+    crawl:--lease) echo "ANY" ;;
+    crawl:--wait-replicas) echo "ANY" ;;
+    crawl:--fleet-ca) echo "ANY" ;;
+    crawl:--fleet-cert) echo "ANY" ;;
+    crawl:--fleet-key) echo "ANY" ;;
     crawl:--agent) echo "ANY" ;;
     crawl:--user-agent) echo "ANY" ;;
     crawl:--delay) echo "ANY" ;;
@@ -169,9 +175,10 @@ _vidi_options() {
         echo "-s --state --contact --seeds --scope --site-budget --max-sites --max-address-sites --order
             --include --exclude --depth --max-pages --max-time --max-bytes --resources --pages-only --check
             --internal --fragments --accept --junit --json --jsonl -o --output --to --from --rewrite --watch
-            --revisit --continuous --budget --ignore-changes --rebuild-seen --no-store --no-sitemaps --agent
-            --user-agent --ignore-robots --delay --per-host --retries --header --ca-file --cookies --proxy
-            --allow-net --resolve --connections --threads --connect-timeout --silence-timeout --total-timeout
+            --revisit --continuous --budget --ignore-changes --fleet --lease --wait-replicas --fleet-ca
+            --fleet-cert --fleet-key --rebuild-seen --no-store --no-sitemaps --agent --user-agent
+            --ignore-robots --delay --per-host --retries --header --ca-file --cookies --proxy --allow-net
+            --resolve --connections --threads --connect-timeout --silence-timeout --total-timeout
             --max-host-pages --max-queries --max-url --max-repeat --max-redirects --max-body --max-unpacked
             --kind --param --capacity --lost --error --memory --canon --tracking --progress -q --quiet
             --color -h --help"

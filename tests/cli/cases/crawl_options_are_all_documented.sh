@@ -6,7 +6,7 @@ options()
 vidi crawl --help | grep -E '^ +(-[a-z], )?--' | options | grep -v -e --help > help
 sed -n '/^## Every option/,/^### /p' "$VIDI_SOURCE/docs/CRAWLER.md" | grep '^|' | cut -d '|' -f 2 | options > table
 diff help table
-for command in report cdxj check wacz extract; do
+for command in report cdxj check wacz extract status pause resume stop; do
     grep -q "vidi crawl $command " "$VIDI_SOURCE/docs/CRAWLER.md" || echo "vidi crawl $command is not in CRAWLER.md"
 done
 echo "$(wc -l < help) options"

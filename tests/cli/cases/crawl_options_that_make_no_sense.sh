@@ -36,6 +36,20 @@ try vidi crawl --proxy http://me:secret@p.example:3128/a "${ok[@]}"
 try vidi crawl --proxy socks4://p.example:3128 "${ok[@]}"
 try vidi crawl --proxy http://me:secret@p.example:3128 --allow-net loopback http://localhost/
 try vidi crawl --proxy socks5h://p.example --resolve a.example=10.0.0.1 "${ok[@]}"
+echo -- fleets
+try vidi crawl --fleet redis://a.example/b "${ok[@]}"
+try vidi crawl --fleet a.example/b -s state "${ok[@]}"
+try vidi crawl --fleet redis://a.example/b -s state --kind hashset "${ok[@]}"
+try vidi crawl --fleet redis://a.example/b -s state --continuous "${ok[@]}"
+try vidi crawl --fleet redis://a.example/b -s state --check "${ok[@]}"
+try vidi crawl --fleet redis://a.example/b -s state --lease 0.5 "${ok[@]}"
+try vidi crawl --fleet rediss://a.example/b -s state --fleet-cert nothing "${ok[@]}"
+try vidi crawl --lease 3 "${ok[@]}"
+try vidi crawl --wait-replicas 1 "${ok[@]}"
+try vidi crawl status
+try vidi crawl status state
+try vidi crawl pause --json redis://a.example/b
+try vidi crawl stop redis://a.example/b redis://a.example/c
 echo -- states
 mkdir full
 touch full/notes file
