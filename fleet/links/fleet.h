@@ -171,8 +171,9 @@ int fleet_done(fleet *fleet, const vidi_str *urls, size_t n);
 void fleet_put_back(fleet *fleet, const vidi_str *urls, size_t n);
 
 /*
- * URLs of the frontier whose site has another owner now, whether in hand or not, go there. Afterwards their rows get the
- * outcome "elsewhere". VIDI_EBUSY as for fleet_send_links.
+ * URLs of the frontier whose site has another owner now go there. What is in hand and not being fetched must be put back
+ * first: a URL in hand stays, because another row of it is being fetched. Afterwards the rows get the outcome
+ * "elsewhere". VIDI_EBUSY as for fleet_send_links.
  */
 int fleet_hand_over(fleet *fleet, const fleet_link *links, size_t n);
 

@@ -165,9 +165,12 @@ static int hand_over_once(fleet *fleet, const fleet_link *links, size_t n)
     size_t refused = 0;
     int error = VIDI_OK;
 
-    for (size_t i = 0; i < n && error == VIDI_OK; i++)
-        error =
-            parcels_add(&parcels, owner_of(fleet, links[i].url, &memo)->life, hand, links[i].url, links[i].payload, i);
+    for (size_t i = 0; i < n && error == VIDI_OK; i++) {
+        const fleet_link *link = &links[i];
+        if (hand_set_has(&fleet->in_hand, fleet_hash(fleet, link->url))) /* another row of it is being fetched */
+            continue;
+        error = parcels_add(&parcels, owner_of(fleet, link->url, &memo)->life, hand, link->url, link->payload, i);
+    }
     if (error == VIDI_OK)
         error = parcels_send(&parcels, fleet, &fleet->storage, fleet->options.backlog, &refused);
     if (error == VIDI_OK && refused > 0)
@@ -188,8 +191,6 @@ int fleet_hand_over(fleet *fleet, const fleet_link *links, size_t n)
     do
         error = hand_over_once(fleet, links, n);
     while (wire_try_again(&fleet->storage, &patience, error));
-    for (size_t i = 0; i < n && error == VIDI_OK; i++)
-        hand_set_remove(&fleet->in_hand, fleet_hash(fleet, links[i].url));
     fleet_moving_end(fleet);
     return wait_if_busy(fleet, error);
 }

@@ -9,10 +9,10 @@
  * DATA is its database: lines that are appended, a transaction at a time, the last line of which is a "c". After a crash
  * what comes after the last "c" is cut off. LOG gets a line when a fetch begins and when it ends; the time is that of
  * the machine, and the same for all processes. What the line says is true before it is written: so a process that is
- * stopped in between is not accused of what it has not done.
+ * stopped in between is not accused of what it has not done. Lines that begin with small letters are for people.
  *
- * Faults, one of which `fault` plants: "early": a page is committed before its links are handed over; "takeover": a
- * site is fetched from as soon as the table says that it is owned; "drop": entries vanish from the own stream.
+ * Faults, one of which FAKE_FAULT plants: "early": pages are committed before their links are handed over, and sometimes
+ * the process dies in between; "takeover": a site is fetched from as soon as the table says that it is owned; "drop": entries vanish from the own stream.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -44,7 +44,7 @@ static struct {
     uint64_t pages, sites, seed, fetch_ms, seeds;
     long long die; /* of a million times that it passes a dangerous place, how often it dies there */
     const char *fault, *data, *log;
-    bool returns;
+    bool returns, is_tree;
 } options = {.pages = 1000, .sites = 20, .seed = 1, .fetch_ms = 3, .seeds = 1, .fault = ""};
 
 static fleet *crawl_fleet;
@@ -86,12 +86,25 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* In a tree only one page links to each. */
+static size_t links_of_tree(uint64_t page, uint64_t links[MOST_LINKS])
+{
+    size_t n = 0;
+
+    for (uint64_t i = 1; i <= 2; i++)
+        if (2 * page + i < options.pages)
+            links[n++] = 2 * page + i;
+    return n;
+}
+
 /* Half of the links stay on their site. */
 static size_t links_of(uint64_t page, uint64_t links[MOST_LINKS])
 {
     uint64_t base = mix(options.seed * 1000003 + page);
     size_t n = base % MOST_LINKS;
 
+    if (options.is_tree)
+        return links_of_tree(page, links);
     for (size_t i = 0; i < n; i++) {
         uint64_t to = mix(base + i + 1) % options.pages;
         if (i % 2)
@@ -128,6 +141,31 @@ static void may_die(void)
         kill(getpid(), SIGKILL);
 }
 
+/* ---- the log ---- */
+
+static void write_whole(int file, const char *text, size_t length)
+{
+    while (length > 0) {
+        ssize_t n = write(file, text, length);
+        if (n < 0)
+            give_up("cannot write", "");
+        text += n;
+        length -= (size_t)n;
+    }
+}
+
+static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void tell(const char *format, ...)
+{
+    char line[256];
+    va_list args;
+
+    va_start(args, format);
+    int length = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    write_whole(log_file, line, (size_t)length); /* one call: lines of processes do not mix */
+}
+
 /* ---- the database ---- */
 
 static void note_site(uint64_t page, size_t index)
@@ -158,8 +196,15 @@ static void add_row(uint64_t page, uint64_t depth)
     open_rows++;
 }
 
+/* For whoever looks for the reason of a fault: what happened to a page besides. */
+static void note(char what, uint64_t page)
+{
+    tell("%c %d %" PRIu64 " %" PRId64 "\n", what, (int)getpid(), page, fleet_now());
+}
+
 static void new_row(uint64_t page, uint64_t depth)
 {
+    note('r', page);
     bytes_append_format(&transaction, "r %" PRIu64 " %" PRIu64 "\n", page, depth);
     add_row(page, depth);
 }
@@ -175,17 +220,6 @@ static void outcome(size_t index, row_state state)
 {
     bytes_append_format(&transaction, "o %zu %c\n", index, state == DONE ? 'd' : 'e');
     set_outcome(index, state);
-}
-
-static void write_whole(int file, const char *text, size_t length)
-{
-    while (length > 0) {
-        ssize_t n = write(file, text, length);
-        if (n < 0)
-            give_up("cannot write", "");
-        text += n;
-        length -= (size_t)n;
-    }
 }
 
 static void commit_transaction(void)
@@ -230,20 +264,6 @@ static void open_data(void)
     bytes_free(&all);
 }
 
-/* ---- the log ---- */
-
-static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void tell(const char *format, ...)
-{
-    char line[256];
-    va_list args;
-
-    va_start(args, format);
-    int length = vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    write_whole(log_file, line, (size_t)length); /* one call: lines of processes do not mix */
-}
-
 /* ---- links ---- */
 
 static int visit(void *context, vidi_str url, vidi_str payload)
@@ -286,7 +306,7 @@ static void take(void)
 {
     if (!fleet_has_links(crawl_fleet))
         return;
-    if (strcmp(options.fault, "drop") == 0 && roll() % 8 == 0)
+    if (strcmp(options.fault, "drop") == 0 && roll() % 2 == 0)
         drop_entry();
     must(fleet_take_links(crawl_fleet, 100, visit, NULL, NULL), "take_links");
     may_die();
@@ -339,6 +359,8 @@ static void done(void)
     for (size_t i = 0; i < batch_count; i++)
         urls[i] = url_of(rows[batch[i]].page, texts[i]);
     must(fleet_done(crawl_fleet, urls, batch_count), "done");
+    for (size_t i = 0; i < batch_count; i++)
+        note('d', rows[batch[i]].page);
 }
 
 static void commit_batch(void)
@@ -347,8 +369,11 @@ static void commit_batch(void)
     size_t n = gather_links(&texts);
     bool early = strcmp(options.fault, "early") == 0;
 
-    if (early)
+    if (early) {
         done();
+        if (roll() % 3 == 0)
+            kill(getpid(), SIGKILL);
+    }
     may_die();
     send_links(texts.links, texts.pages, texts.depths, n);
     may_die();
@@ -386,6 +411,7 @@ static void check_block(uint64_t site)
     }
     must(fleet_check_block(crawl_fleet, links, n, mine), "check_block");
     for (size_t i = 0; i < n; i++) {
+        note(mine[i] ? 'm' : 'n', rows[list[i]].page);
         rows[list[i]].state = mine[i] ? IN_HAND : QUEUED;
         if (!mine[i])
             outcome(list[i], ELSEWHERE);
@@ -506,6 +532,8 @@ static bool hand_over(void)
 
     for (size_t i = 0; i < n; i++) {
         const row *r = &rows[list[i]];
+        if (r->state == IN_HAND)
+            put_back(list[i]);
         links[i] = (fleet_link){.url = url_of(r->page, urls[i]), .payload = payload_of(r->page, r->depth, payloads[i])};
     }
     int error = fleet_hand_over(crawl_fleet, links, n);
@@ -515,8 +543,10 @@ static bool hand_over(void)
     }
     must(error, "hand_over");
     may_die();
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        note('h', rows[list[i]].page);
         outcome(list[i], ELSEWHERE);
+    }
     commit_transaction();
     may_die();
     return n < SOME;
@@ -645,6 +675,7 @@ static void read_options(int argc, char **argv, fleet_options *o)
     options.seeds = number_of(argc, argv, "seeds", options.seeds);
     options.fetch_ms = number_of(argc, argv, "fetch_ms", options.fetch_ms);
     options.die = (long long)number_of(argc, argv, "die", 0);
+    options.is_tree = number_of(argc, argv, "tree", 0) != 0;
     options.returns = number_of(argc, argv, "returns", 0) != 0;
     options.fault = getenv("FAKE_FAULT") ? getenv("FAKE_FAULT") : "";
     dice = mix(number_of(argc, argv, "dice", (uint64_t)getpid()));

@@ -20,6 +20,7 @@ from support.server import built
 from support.tap import Failed
 
 PATIENCE = 240  # seconds after which a fleet that does not end is taken for stuck
+WHILE = 4000  # milliseconds after which everything that a dead process had is where it belongs
 LATE = 5000  # milliseconds after which a process knows that its lease is lost, however busy the machine is
 MASK = (1 << 64) - 1
 
@@ -36,8 +37,11 @@ def mix(x):
     return x ^ (x >> 31)
 
 
-def links_of(page, pages, sites, seed):
+def links_of(page, pages, sites, seed, tree=0, **_):
     """The same as in fake_crawler.c."""
+    if tree:
+        yield from (n for n in (2 * page + 1, 2 * page + 2) if n < pages)
+        return
     base = mix((seed * 1000003 + page) & MASK)
     for i in range(base % 12):
         to = mix((base + i + 1) & MASK) % pages
@@ -46,10 +50,10 @@ def links_of(page, pages, sites, seed):
         yield to if to < pages else page % sites
 
 
-def reachable(pages, sites, seed, seeds):
-    found, todo = set(range(seeds)), list(range(seeds))
+def reachable(options):
+    found, todo = set(range(options["seeds"])), list(range(options["seeds"]))
     while todo:
-        for link in links_of(todo.pop(), pages, sites, seed):
+        for link in links_of(todo.pop(), **options):
             if link not in found:
                 found.add(link)
                 todo.append(link)
@@ -62,10 +66,9 @@ class Process:
     def __init__(self, story, number):
         self.story, self.folder = story, f"f{number}x{story.seed}"
         self.data = os.path.join(story.path, self.folder)
-        self.starts, self.running, self.last = 0, None, None
+        self.running, self.is_gone = None, False
 
     def start(self):
-        self.starts += 1
         options = {**self.story.options, "dice": self.story.dice.getrandbits(60)}
         words = [f"{name}={value}" for name, value in options.items()]
         environment = {**os.environ, "FAKE_FAULT": self.story.fault}
@@ -87,7 +90,9 @@ class Process:
         self.running.wait()
 
     def leave(self):
+        """Leaves for good."""
         self.note("leave")
+        self.is_gone = True
         self.running.terminate()
 
     def stop(self):
@@ -144,6 +149,8 @@ class Story:
             status = one.running.returncode
             if status == 0:
                 over = True
+            elif one.is_gone and status in (3, -signal.SIGTERM):  # it may be told before it listens
+                continue
             elif status in (-signal.SIGKILL, 3):
                 if status == -signal.SIGKILL and (not self.incidents or self.incidents[-1][1] != one.running.pid):
                     self.incidents.append((now(), one.running.pid, "died"))
@@ -224,8 +231,7 @@ class Story:
 
     def lost(self, fetches):
         """Pages that were never fetched to the end."""
-        o = self.options
-        wanted = reachable(o["pages"], o["sites"], o["seed"], o["seeds"])
+        wanted = reachable(self.options)
         got = {fetch[2] for fetch in fetches if fetch[5]}
         return sorted(wanted - got), sorted(got - wanted)
 
@@ -240,14 +246,17 @@ class Story:
                 last[fetch[3]] = fetch
 
     def excuse(self, before, after):
-        """What has happened to the process that fetched the page first, so that it is fetched again: it was killed or
-        stopped, or a server was, after it had begun, and before the page was fetched again; or it has lost its lease,
-        which it may have learned later."""
+        """What has happened so that the page is fetched again. The process that fetched it first was killed or stopped,
+        or a server was, after it had begun, and before the page was fetched again. Or it has lost its lease, which it may
+        have learned later. Or another process died a moment ago: links and pages that it had are handed out again, and
+        may meet a fetch that is just coming to its end."""
         for at, pid, what in self.incidents:
             if pid in (before[4], 0) and before[0] <= at <= after[0] + 2:
                 return what
+            if what in ("kill", "died", "stop", "go on") and after[0] - WHILE <= at <= after[0]:
+                return what
         for at, pid in self.outs:
-            if pid == before[4] and before[0] <= at <= after[0] + LATE:
+            if (pid == before[4] and before[0] <= at <= after[0] + LATE) or after[0] - WHILE <= at <= after[0]:
                 return "lost its lease"
         return None
 
@@ -262,11 +271,19 @@ class Story:
                 if self.excuse(before, fetch):
                     excused += 1
                 else:
-                    known = [i for i in self.incidents if i[1] == before[4]] + [o for o in self.outs if o[1] == before[4]]
+                    known = self.story_of(fetch[2], (before[4], fetch[4]))
                     without.append(f"page {fetch[2]}: process {before[4]} at {before[0]}, "
-                                   f"process {fetch[4]} at {fetch[0]}; {known}")
+                                   f"process {fetch[4]} at {fetch[0]}:\n{known}")
             first[fetch[2]] = fetch
         return without, excused
+
+    def story_of(self, page, pids):
+        """What the logs have about a page, and about these processes."""
+        with open(self.log, encoding="ascii") as file:
+            lines = [line for line in file if line.split()[2] == str(page) or line[0] in "SLO"]
+        folders = {self.pids.get(pid) for pid in pids}
+        return "".join(lines) + "\n".join(f"{at} {pid} {self.pids.get(pid)} {what}" for at, pid, what in self.incidents
+                                          if self.pids.get(pid) in folders or what in ("stop", "go on"))
 
     def verdict(self):
         """What is wrong: a dict of lists, all of them empty if all is well; and the number of excused fetches."""
