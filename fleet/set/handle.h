@@ -97,8 +97,15 @@ int cluster_refused(vidi_cluster *cluster, const shard *shard, vidi_str error);
 /* A reply that has not the form that the protocol demands. */
 int cluster_garbled(vidi_cluster *cluster);
 
-/* True if the text begins with the word. */
-bool text_begins(vidi_str text, const char *word);
-bool text_is(vidi_str text, const char *word);
+/* True if the text begins with the word; if it is the word. */
+static inline bool text_begins(vidi_str text, const char *word)
+{
+    size_t len = strlen(word);
+    return text.len >= len && memcmp(text.ptr, word, len) == 0;
+}
+static inline bool text_is(vidi_str text, const char *word)
+{
+    return text.len == strlen(word) && memcmp(text.ptr, word, text.len) == 0;
+}
 
 #endif

@@ -2,20 +2,8 @@
  * What servers answer: errors become codes and sentences that say what to do.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "handle.h"
-
-bool text_begins(vidi_str text, const char *word)
-{
-    size_t len = strlen(word);
-    return text.len >= len && memcmp(text.ptr, word, len) == 0;
-}
-
-bool text_is(vidi_str text, const char *word)
-{
-    return text.len == strlen(word) && text_begins(text, word);
-}
 
 int cluster_run(vidi_cluster *cluster)
 {

@@ -154,6 +154,24 @@ def tried_again():
             expect([facts[what] for what in ("count", "claims", "stale")], [9, 0, 0])
 
 
+@case("what servers may have claimed for a call that has failed is given up when the handle is closed")
+def given_up():
+    name = new_set(shards=1)
+    with Driver() as one:
+        one("open", at(name, proxy.port), "manual", "patience=200", LEASE)
+        proxy.on_cut = lambda: setattr(proxy, "refuses", True)
+        proxy.forget()
+        proxy.cut_after(1)
+        check(one.ask("add", "http://a/")[0] in (EIO, EBUSY), "the call fails")
+        proxy.on_cut, proxy.refuses = None, False
+        expect(one("has", "http://b/"), "N")
+        expect(one.stat()["claims"], 1)
+        one("close")
+    with Driver() as two:
+        two("open", at(name))
+        expect(two("add", "http://a/"), "N")
+
+
 @case("a commit that has failed is tried again, and no commit is called late that was in time")
 def commit_again():
     for cut in (lambda: proxy.cut_after(1), lambda: proxy.cut_before(0)):
@@ -252,6 +270,27 @@ def rotating():
             expect(two("check"), "0 ")
 
     every_kill(begin, talk, after)
+
+
+@case("whoever finishes a rotation late does not undo the next one")
+def late():
+    name = new_set()
+    state, later = "{" + name + "}:state", b"rotating 2 00000000000000bb 0 0 1"
+
+    def finish():
+        with Driver() as one:
+            direct("SET", state, "rotating 1 00000000000000aa 0 0 1")
+            proxy.forget()
+            yield one
+            one("open", at(name, proxy.port))
+
+    for _ in finish():
+        pass
+    commands = proxy.commands
+    expect(direct("GET", state), b"ready 1")
+    for _ in finish():
+        proxy.do_before(commands - 1, lambda: direct("SET", state, later))  # its last command
+    expect(direct("GET", state), later)
 
 
 @case("a removal that is killed is completed by the next, and leaves nothing")

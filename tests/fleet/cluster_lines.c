@@ -6,6 +6,7 @@
  * command takes some. URLs are words; "%20" in them is not decoded, so spaces cannot occur.
  */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,21 @@ static void add_marks(void)
     answer(code, told);
 }
 
+/* PREFIX<number>, by hand: this program also measures how long a client takes. */
+static size_t make_url(char *text, const char *prefix, long long n)
+{
+    char digits[24];
+    size_t len = strlen(prefix), count_digits = 0;
+    memcpy(text, prefix, len);
+    do
+        digits[count_digits++] = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    while (count_digits)
+        text[len++] = digits[--count_digits];
+    text[len] = 0;
+    return len;
+}
+
 /* many PREFIX FROM COUNT: adds PREFIX<number>, and tells how many were new. Each new one can be noted in a file. */
 static void add_many(void)
 {
@@ -181,8 +197,7 @@ static void add_many(void)
     for (long long done = 0; done < n && code >= 0;) {
         size_t batch = n - done < 4096 ? (size_t)(n - done) : 4096;
         for (size_t i = 0; i < batch; i++) {
-            int len = snprintf(text[i], sizeof text[i], "%s%lld", word(1), from + done + (long long)i);
-            urls[i] = (vidi_str){text[i], (size_t)len};
+            urls[i] = (vidi_str){text[i], make_url(text[i], word(1), from + done + (long long)i)};
         }
         code = vidi_cluster_add_batch(cluster, urls, batch, verdicts, NULL);
         for (size_t i = 0; i < batch; i++) {
@@ -195,6 +210,45 @@ static void add_many(void)
     if (log)
         fclose(log);
     snprintf(told, sizeof told, "%lld", news);
+    answer(code, told);
+}
+
+typedef struct adder {
+    pthread_t thread;
+    const char *prefix;
+    int n, news, code;
+} adder;
+
+static void *add_alone(void *context)
+{
+    adder *adder = context;
+    for (int i = 0; i < adder->n && adder->code >= 0; i++) {
+        char text[160];
+        int len = snprintf(text, sizeof text, "%s%d", adder->prefix, i);
+        adder->code = vidi_cluster_add(cluster, (vidi_str){text, (size_t)len});
+        adder->news += adder->code == VIDI_NEW;
+        if (i % 16 == 0)
+            (void)vidi_cluster_commit(cluster);
+    }
+    return NULL;
+}
+
+/* threads COUNT PREFIX N: each thread adds PREFIX0 to PREFIX<N - 1>; tells how many were new to them together. */
+static void add_in_threads(void)
+{
+    adder adders[16];
+    int n = atoi(word(1)), code = 0, news = 0;
+    for (int i = 0; i < n && i < 16; i++) {
+        adders[i] = (adder){.prefix = word(2), .n = atoi(word(3))};
+        if (pthread_create(&adders[i].thread, NULL, add_alone, &adders[i]) != 0)
+            exit(1);
+    }
+    for (int i = 0; i < n && i < 16; i++) {
+        pthread_join(adders[i].thread, NULL);
+        news += adders[i].news;
+        code = adders[i].code < 0 ? adders[i].code : code;
+    }
+    snprintf(told, sizeof told, "%d", news);
     answer(code, told);
 }
 
@@ -398,14 +452,31 @@ static const struct {
     const char *name;
     void (*run)(void);
 } commands[] = {
-    {"create", create},      {"open", open_set},     {"close", close_set},
-    {"drop", drop},          {"add", add},           {"one", add_one},
-    {"marks", add_marks},    {"many", add_many},     {"has", has},
-    {"previous", previous},  {"remove", remove_url}, {"count", count_url},
-    {"commit", commit},      {"mark", mark},         {"stat", stat_set},
-    {"rotate", rotate},      {"check", check},       {"shards", read_shards},
-    {"merge", merge},        {"claim", claim},       {"finish", finish},
-    {"renew", renew},        {"abandon", abandon},   {"reclaim", reclaim},
+    {"create", create},
+    {"open", open_set},
+    {"close", close_set},
+    {"drop", drop},
+    {"add", add},
+    {"one", add_one},
+    {"marks", add_marks},
+    {"many", add_many},
+    {"has", has},
+    {"threads", add_in_threads},
+    {"previous", previous},
+    {"remove", remove_url},
+    {"count", count_url},
+    {"commit", commit},
+    {"mark", mark},
+    {"stat", stat_set},
+    {"rotate", rotate},
+    {"check", check},
+    {"shards", read_shards},
+    {"merge", merge},
+    {"claim", claim},
+    {"finish", finish},
+    {"renew", renew},
+    {"abandon", abandon},
+    {"reclaim", reclaim},
     {"claims", list_claims},
 };
 

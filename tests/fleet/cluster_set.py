@@ -323,6 +323,16 @@ def one_new():
         handle.close()
 
 
+@case("threads may share a handle: a URL is new to one of them, and leases are renewed meanwhile")
+def threads():
+    _, one = made(access=("manual", "lease=30"))
+    expect(one("threads", 4, "http://x/", 2000), "2000")
+    one("commit")
+    facts = one.stat()
+    expect((facts["count"], facts["claims"]), (2000, 0))
+    one.close()
+
+
 @case("what another client has claimed is seen, or held if that is asked for")
 def held():
     at, one = made()
@@ -429,8 +439,12 @@ def rotating_claims():
     one("claim", "worker", 3600000, "http://a/")
     refuses(one.ask("rotate"), EBUSY, "claims")
     expect(one.stat()["epoch"], 0)
+    one("add", "http://b/")
     one("rotate", "force")
-    expect((one.stat()["epoch"], one.stat()["expired"]), (1, 1))
+    expect([one.stat()[what] for what in ("epoch", "expired", "staged")], [1, 2, 0])
+    one("commit")
+    expect(one.stat()["stale"], 0)
+    expect(one("add", "http://b/"), "N")
     one.close()
 
 

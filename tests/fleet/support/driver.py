@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 
-from support.server import built
+from support.server import built, die_with_parent
 
 
 class Failure(Exception):
@@ -21,7 +21,7 @@ class Failure(Exception):
 class Driver:
     def __init__(self):
         self.process = subprocess.Popen([built("tests", "cluster_lines")], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True, bufsize=1)
+                                        stdout=subprocess.PIPE, text=True, bufsize=1, preexec_fn=die_with_parent)
 
     def send(self, *words):
         self.process.stdin.write(" ".join(str(word) for word in words) + "\n")
@@ -55,16 +55,20 @@ class Driver:
         """kill -9"""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
-        self.close()
+        self.close_streams()
 
-    def close(self):
-        """Ends the process, which closes its handle."""
+    def close_streams(self):
         for stream in (self.process.stdin, self.process.stdout):
             try:
                 stream.close()
             except BrokenPipeError:
                 pass
-        return self.process.wait()
+
+    def close(self):
+        """Ends the process, which closes its handle and must not complain of anything."""
+        self.close_streams()
+        if self.process.wait() != 0:
+            raise Failure(f"the process has ended with {self.process.returncode}")
 
     def __enter__(self):
         return self

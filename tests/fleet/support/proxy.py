@@ -4,6 +4,7 @@
     proxy.cut_replies(100)      # forwards 100 more bytes of replies, and then cuts the connection
     proxy.cut_before(3)         # forwards 3 more commands
     proxy.cut_after(3)          # the same, and the third one is executed: all replies since then are lost
+    proxy.do_before(3, action)  # no cut: after 3 commands, calls action() and goes on
 
 Bytes and commands are counted over all connections. A cut happens once; then everything is forwarded again.
 """
@@ -32,6 +33,7 @@ class Proxy:
     def __init__(self, target, on_cut=None):
         self.target = target
         self.on_cut = on_cut
+        self.action = None
         self.replies_left = self.commands_left = None
         self.executed = False
         self.refuses = False  # new connections are closed at once
@@ -45,10 +47,13 @@ class Proxy:
         self.replies_left = n
 
     def cut_before(self, n):
-        self.commands_left, self.executed = n, False
+        self.commands_left, self.executed, self.action = n, False, None
 
     def cut_after(self, n):
-        self.commands_left, self.executed = n, True
+        self.commands_left, self.executed, self.action = n, True, None
+
+    def do_before(self, n, action):
+        self.commands_left, self.executed, self.action = n, False, action
 
     def forget(self):
         """No cut any more, and counts from 0."""
@@ -128,6 +133,9 @@ class Proxy:
                 return data
             with self.lock:
                 last = self.executed and self.commands_left == 1
+                if self.commands_left == 0 and self.action:
+                    self.commands_left = None
+                    self.action()
                 if self.commands_left == 0:
                     self.cut()
                     return None
