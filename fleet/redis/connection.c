@@ -452,6 +452,9 @@ static int time_over(connection *link, int64_t now)
     }
     if (link->state == CONNECTION_CONNECTING)
         return fail(link, VIDI_EIO, "no connection within %lld ms", (long long)link->how->connect_ms);
+    if (link->state == CONNECTION_SHAKING)
+        return fail(link, VIDI_EIO, "no TLS session within %lld ms; perhaps the server has TLS on another port",
+                    (long long)link->how->connect_ms);
     return fail(link, VIDI_EIO, "no reply within %lld ms",
                 (long long)(link->state == CONNECTION_READY ? link->how->reply_ms : link->how->connect_ms));
 }
