@@ -102,7 +102,8 @@ void client_watch_silence(redis_client *client, int64_t *due)
     for (size_t i = 0; client->mode == MODE_CLUSTER && i < client->nodes.count; i++) {
         const connection *link = &client->nodes.all[i]->link;
         int64_t last = link->active_at > client->slots_heard ? link->active_at : client->slots_heard;
-        if (link->state != CONNECTION_READY || link->expects == 0 || client->slots_wanted)
+        bool is_idle = link->state == CONNECTION_CLOSED || (link->state == CONNECTION_READY && link->expects == 0);
+        if (is_idle || client->slots_wanted)
             continue;
         if (client->now >= last + ANSWER_MS)
             client->slots_wanted = true;

@@ -7,7 +7,7 @@ import support  # finds the modules of tests/redis/support
 from support import server as servers
 from support import tap
 from support.certificates import Authority
-from support.cluster import Cluster, Node
+from support.cluster import Cluster, Node, info_of_cluster
 from support.server import Server, free_port
 from support.talk import Talk
 from support.tap import case, expect
@@ -84,6 +84,16 @@ def cluster_by_file():
             talk.expect_open()
             expect(talk.nodes(), 2)
             expect(talk(*(f"- INCR key{i}" for i in range(100))), ["1"] * 100)
+
+
+@case("a node that does not know its own address is reached by the same socket")
+def alone():
+    path = os.path.join(folder, "alone")
+    with Node("--cluster-enabled", "yes", "--unixsocket", path, arguments=None) as node:
+        node.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        servers.await_that(lambda: info_of_cluster(node)["cluster_state"] == "ok", "the cluster is well")
+        with Talk(f"redis+unix://{path}/x") as talk:
+            expect(talk.expect_open()("- SET a 1", "- GET a"), ["OK", "1"])
 
 
 class Secure:

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "fleet/fake_server.h"
 #include "support/check.h"
@@ -12,6 +13,15 @@ static fake_server servers[FAKES];
 static const redis_options usual;
 
 #define SCRIPT(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Without MSG_NOSIGNAL a server that has gone would end the program. */
+ssize_t __real_send(int socket, const void *from, size_t n, int flags);
+ssize_t __wrap_send(int socket, const void *from, size_t n, int flags);
+ssize_t __wrap_send(int socket, const void *from, size_t n, int flags)
+{
+    check(flags & MSG_NOSIGNAL, "send without MSG_NOSIGNAL");
+    return __real_send(socket, from, n, flags);
+}
 
 static int begin(void **state)
 {

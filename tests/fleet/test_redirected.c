@@ -1,7 +1,10 @@
 /*
  * A client of a cluster goes where the slots are, wherever servers send it. The servers are scripts (fake_server.h).
  */
+#include <arpa/inet.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "fleet/fake_server.h"
 #include "support/check.h"
@@ -155,6 +158,31 @@ static void a_silent_primary_is_given_up_when_it_is_replaced(void **state)
     redis_close(client);
 }
 
+/* The server has as many connections as it can take. Its system does not answer, as if the machine were gone. */
+static void fill_up(const fake_server *server, int taken[2])
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(server->port)};
+    assert_int_equal(listen(server->listener, 0), 0);
+    for (int i = 0; i < 2; i++) {
+        taken[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        (void)connect(taken[i], (struct sockaddr *)&address, sizeof address);
+    }
+}
+
+static void a_primary_that_cannot_be_connected_to_is_given_up_when_it_is_replaced(void **state)
+{
+    int taken[2];
+    (void)state;
+    fill_up(&servers[1], taken);
+    fake_play(&servers[0], SCRIPT(HALVES(0, 1), "< GET b", ALL(0), "> $1|2|", "< GET a", "> $1|1|", "end"));
+    redis_client *client = open_first((redis_options){.connect_ms = 600000});
+    fake_talk(client, "- GET a;- GET b", "1;2 = 0");
+    redis_close(client);
+    close(taken[0]);
+    close(taken[1]);
+}
+
 static void a_primary_that_became_a_replica_makes_the_client_ask_for_slots(void **state)
 {
     (void)state;
@@ -221,6 +249,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(redirections_that_make_no_sense_lead_nowhere, begin, end),
         cmocka_unit_test_setup_teardown(what_a_dead_primary_was_asked_its_successor_is_asked_again, begin, end),
         cmocka_unit_test_setup_teardown(a_silent_primary_is_given_up_when_it_is_replaced, begin, end),
+        cmocka_unit_test_setup_teardown(a_primary_that_cannot_be_connected_to_is_given_up_when_it_is_replaced, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(a_primary_that_became_a_replica_makes_the_client_ask_for_slots, begin, end),
         cmocka_unit_test_setup_teardown(a_slot_without_a_server_is_waited_for, begin, end),
         cmocka_unit_test_setup_teardown(the_node_of_an_unknown_slot_is_asked_for, begin, end),

@@ -101,11 +101,11 @@ static void a_write_sent_again_is_confirmed_by_offsets(void **state)
 static void replicas_that_are_not_online_do_not_count(void **state)
 {
     (void)state;
-    fake_play(&servers[0],
-              SCRIPT("< SET a 1", "close", "< SET a 1", "< WAIT 1 1000", "< INFO replication", "> +OK|:1|",
-                     "info role:master|slave0:ip=h,port=1,state=wait_bgsave,offset=50,lag=0|master_repl_offset:50|",
-                     "< WAIT 1 1000", "< INFO replication", "> :1|", INFO(50, 0, 50), "end"));
-    redis_client *client = open_first(one);
+    fake_play(&servers[0], SCRIPT("< SET a 1", "close", "< SET a 1", "< WAIT 2 1000", "< INFO replication", "> +OK|:2|",
+                                  "info role:master|slave0:ip=h,port=1,state=wait_bgsave,offset=50,lag=0|"
+                                  "slave1:ip=h,port=1,state=online,offset=50,lag=0|master_repl_offset:50|",
+                                  "< WAIT 2 1000", "< INFO replication", "> :2|", INFO(50, 51, 50), "end"));
+    redis_client *client = open_first((redis_options){.wait_replicas = 2});
     fake_talk(client, "rw SET a 1", "REPEATED OK = 0");
     redis_close(client);
 }
@@ -148,7 +148,7 @@ static void what_a_primary_was_told_is_told_its_successor(void **state)
     (void)state;
     fake_play(&servers[0], SCRIPT(HALVES(0, 1), "< GET b", ALL(0), "> $1|2|", "< SET a 1", "< WAIT 1 1000",
                                   "< INFO replication", "> +OK|:1|", INFO(5, 5, 5), "end"));
-    fake_play(&servers[1], SCRIPT(ALL(0), "< SET a 1", "< WAIT 1 1000", "> +OK|", "always :0|"));
+    fake_play(&servers[1], SCRIPT(ALL(0), "< SET a 1", "< WAIT 1 1000", "> +OK|:0|", "always :0|"));
     redis_client *client = open_first(one);
     fake_talk(client, "rw SET a 1;r GET b", "REPEATED OK;2 = 0");
     redis_close(client);
