@@ -12,12 +12,14 @@ about themselves does not matter, apart from what is in their folders.
 """
 import atexit
 import collections
+import json
 import os
 import random
 import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -27,8 +29,6 @@ from support.server import built, die_with_parent
 
 PATIENCE = 600  # seconds after which a crawl that has not ended is taken for stuck
 SLACK = 2  # milliseconds: times in the log are cut to whole ones
-KINDS = {0: "page", 1: "seed", 2: "sitemap", 3: "outside", 4: "resource"}
-
 Row = collections.namedtuple("Row", "folder url status reason file kind referrer")
 running = []  # processes that may run
 
@@ -68,6 +68,50 @@ def make_set(server, name="web", shards=4):
     return address
 
 
+RELAY = """
+import asyncio, sys
+
+async def pump(source, to):
+    while data := await source.read(1 << 16):
+        to.write(data)
+        await to.drain()
+    to.close()
+
+async def relay(source, to):
+    there = await asyncio.open_connection("127.0.0.1", int(sys.argv[1]))
+    await asyncio.gather(pump(source, there[1]), pump(there[0], to), return_exceptions=True)
+
+async def main():
+    listener = await asyncio.start_server(relay, "127.0.0.1", 0)
+    print(listener.sockets[0].getsockname()[1], flush=True)
+    await listener.serve_forever()
+
+asyncio.run(main())
+"""
+
+
+class Relay:
+    """A way to the server that can be cut: connections stay open, and nothing comes through."""
+
+    def __init__(self, server):
+        self.process = start([sys.executable, "-c", RELAY, str(server.port)], stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+
+    def cut(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def mend(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        running.remove(self.process)
+
+
 class Web:
     """The site, in a process of its own."""
 
@@ -87,10 +131,11 @@ class Web:
             rows = [line.rstrip("\n").split("\t") for line in lines]
         self.truth = {url: (int(status), reason) for url, status, reason, _ in rows}
 
-    def count(self):
-        """Requests so far."""
+    def count(self, process=None):
+        """Requests so far, of all processes or of one."""
+        end = b"\n" if process is None else f" {process}\n".encode()
         with open(self.log, "rb") as log:
-            return sum(block.count(b"\n") for block in iter(lambda: log.read(1 << 16), b""))
+            return log.read().count(end)
 
     def requests(self):
         """(milliseconds, host, target, requests to that host at the same time), in the order in which they came."""
@@ -114,8 +159,9 @@ class Web:
 class Crew:
     """The processes of a fleet, by number; each has the folder of its number."""
 
-    def __init__(self, web, address, *options, program="vidi"):
-        self.web, self.address, self.options, self.program = web, address, options, program
+    def __init__(self, web, address, *options, quiet=True):
+        self.web, self.address = web, address
+        self.options = [*(["-q"] if quiet else []), *options]
         self.folder = tempfile.mkdtemp(prefix="vidi-fleet-")
         self.processes = {}
         self.kills = 0
@@ -131,11 +177,11 @@ class Crew:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
 
-    def start(self, number, *more, environment=None, prefix=(), program=None):
+    def start(self, number, *more, environment=None, address=None, program="vidi"):
         with open(self.state(number) + ".said", "ab") as said:
             self.processes[number] = start(
-                [*prefix, built(program or self.program), "crawl", "--state", self.state(number), "--fleet", self.address, "--pages-only",
-                 "--allow-net", "127.0.1.0/24", "--seeds", self.web.seeds, "-q", *self.options, *more],
+                [built(program), "crawl", "--state", self.state(number), "--fleet", address or self.address, "--pages-only",
+                 "--allow-net", "127.0.1.0/24", "--header", f"X-Process: {number}", "--seeds", self.web.seeds, *self.options, *more],
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said, env={**os.environ, **(environment or {})})
         return self.processes[number]
 
@@ -166,6 +212,18 @@ class Crew:
             tap.check(time.monotonic() < until, f"{self.web.count()} requests in {PATIENCE} seconds")
             time.sleep(0.01)
         return True
+
+    def members(self):
+        """Names of the members, as anybody is told."""
+        told = subprocess.run([built("vidi"), "crawl", "status", "--json", self.address], capture_output=True, text=True,
+                              check=True)
+        return {member["name"] for member in json.loads(told.stdout)["members"] if member["state"] != "dead"}
+
+    def await_others_take_over(self, number):
+        """Waits until the process is no member any more."""
+        with sqlite3.connect(f"file:{self.state(number)}/crawl.db?mode=ro", uri=True) as db:
+            [[folder]] = db.execute("SELECT value FROM meta WHERE name = 'fleet_folder'")
+        servers.await_that(lambda: not any(name.startswith(folder + ".") for name in self.members()), "it is no member")
 
     def await_kill(self, number):
         """Waits until the process has killed itself."""

@@ -61,6 +61,28 @@ static int64_t site_now(const site *site)
 
 /* ---- the log ---- */
 
+static char *cut_out(const char *from, size_t length)
+{
+    char *copy = site_memory(length + 1);
+    memcpy(copy, from, length);
+    return copy;
+}
+
+/* The value of a header field in a head that ends in a zero byte; copied. */
+static char *field_of(const char *head, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *line = strstr(head, "\r\n"); line; line = strstr(line, "\r\n")) {
+        line += 2;
+        if (strncasecmp(line, name, length) == 0 && line[length] == ':') {
+            const char *value = line + length + 1;
+            value += strspn(value, " ");
+            return cut_out(value, strcspn(value, "\r\n"));
+        }
+    }
+    return NULL;
+}
+
 /* Requests on their way that have the same host, or the same address. Only connections can have one. */
 static void count_company(const site *site, site_request *request)
 {
@@ -87,9 +109,13 @@ static void log_begin(site *site, site_connection *connection, const site_reques
     connection->request = site->log_count++;
     connection->busy = true;
     count_company(site, entry);
-    if (site->log_file >= 0)
-        dprintf(site->log_file, "%lld 127.0.1.%u %s %s %s %d %u %u\n", (long long)entry->began, entry->address,
-                entry->host, entry->method, entry->target, entry->status, entry->with_host, entry->with_address);
+    if (site->log_file >= 0) {
+        char *process = field_of(entry->head, "X-Process"); /* whoever has sent it, if tests want to know */
+        dprintf(site->log_file, "%lld 127.0.1.%u %s %s %s %d %u %u %s\n", (long long)entry->began, entry->address,
+                entry->host, entry->method, entry->target, entry->status, entry->with_host, entry->with_address,
+                process ? process : "-");
+        free(process);
+    }
     pthread_mutex_unlock(&site->lock);
 }
 
@@ -135,28 +161,6 @@ void site_forget(site *site)
 }
 
 /* ---- requests ---- */
-
-static char *cut_out(const char *from, size_t length)
-{
-    char *copy = site_memory(length + 1);
-    memcpy(copy, from, length);
-    return copy;
-}
-
-/* The value of a header field in a head that ends in a zero byte; copied. */
-static char *field_of(const char *head, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *line = strstr(head, "\r\n"); line; line = strstr(line, "\r\n")) {
-        line += 2;
-        if (strncasecmp(line, name, length) == 0 && line[length] == ':') {
-            const char *value = line + length + 1;
-            value += strspn(value, " ");
-            return cut_out(value, strcspn(value, "\r\n"));
-        }
-    }
-    return NULL;
-}
 
 /* ---- conditions ---- */
 
