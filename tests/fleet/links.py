@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """A fleet of fake crawlers loses no page, whoever dies (support/story.py says how it is checked)."""
 import os
+import subprocess
 
 from support import server as servers
 from support.cluster import Cluster
 from support.driver import Driver
-from support.server import Server
+from support.server import Server, await_that, built
 from support.story import Story, now
 from support.tap import case, check, expect, run
 
@@ -113,6 +114,90 @@ def failover():
             bounded(story)
 
 
+# ---- what else it promises ----
+
+def told(*words):
+    """What `fake_crawler look ADDRESS` prints: the fleet's figures, then a dict for each member."""
+    text = subprocess.run([built("tests", "fake_crawler"), *words], capture_output=True, text=True, check=False).stdout
+    return [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in text.splitlines()]
+
+
+@case("streams stay short, although every owner is slower than the others")
+def backlog():
+    with Server() as server:
+        address = f"redis://127.0.0.1:{server.port}/narrow"
+        made(address)
+        with Story(address, seed=SEED, **{**QUICK, "lease": 3000}, backlog=1) as story:
+            story.start(4)
+            story.play(spread(story, kill, kill))
+            bounded(story)
+
+
+@case("damaged entries are counted and removed, and stop nothing")
+def damaged():
+    with Server() as server:
+        address = f"redis://127.0.0.1:{server.port}/bad"
+        made(address)
+        client = server.client()
+        good = b"\x01\x00" + b"\x09\x00http://x/" + b"\x00\x00"
+
+        def spoil(_):
+            for stream in client("KEYS", "{bad}:links:*"):
+                for entry in (b"", b"\x02\x00", b"\x01\x50abc", good[:-1], b"\x01\x00\xff\xffhttp://x/", os.urandom(300),
+                              b"\x01\x00\x05\x00x:y:z\x00\x00", b"\x01\x00" + b"\x0b\x00http://x/#f" + b"\x00\x00"):
+                    client("XADD", stream, "*", "l", entry)
+                client("XADD", stream, "*", "other", "field")
+
+        with Story(address, seed=SEED, **QUICK) as story:
+            story.start(3)
+            story.play(spread(story, spoil, spoil))
+            expect(story.check(), 0)
+            check("damaged" in story.errors(), "nobody said that entries are damaged")
+
+
+@case("a process whose rules differ is refused, with what differs")
+def rules():
+    with Server() as server:
+        address = f"redis://127.0.0.1:{server.port}/rules"
+        made(address)
+        with Story(address, seed=SEED, **QUICK) as story:
+            story.start(1)
+            story.play()
+            words = [built("tests", "fake_crawler"), address, "other", os.path.join(story.path, "o"), story.log]
+            refused = subprocess.run(words, capture_output=True, text=True, check=False,
+                                     env={**os.environ, "FAKE_RULES": "scope hosts\n"})
+            expect(refused.returncode, 1)
+            for part in ("scope any", "scope hosts"):
+                check(part in refused.stderr, refused.stderr)
+
+
+@case("a fleet pauses, stops, and goes on where it was; each page once")
+def pause():
+    with Server() as server:
+        address = f"redis://127.0.0.1:{server.port}/pause"
+        made(address)
+
+        def order(state):
+            subprocess.run([built("tests", "fake_crawler"), state, address], check=True)
+
+        with Story(address, seed=SEED, **{**QUICK, "lease": 3000, "claims": 60000}, returns=1) as story:
+            started = story.start(3)
+            await_that(lambda: story.fetched() > 100, "pages are fetched")
+            order("paused")
+            await_that(lambda: told("look", address)[0]["state"] == "1", "it is paused")
+            order("stopping")
+            await_that(lambda: not story.alive(), "all have left")
+            before = story.fetched()
+            figures, *members = told("look", address)
+            expect(sum(member["dead"] == "1" for member in members), 3)
+            check(int(figures["claims"]) > 0, "their claims are kept")
+            for one in started:
+                one.start()
+            story.play()
+            expect(story.check(), 0)
+            check(story.fetched() > before, "nothing was left")
+
+
 # ---- the checker finds faults ----
 
 def found(fault, events, **options):
@@ -133,7 +218,8 @@ def early():
 
 @case("a process that fetches from a site before the former owner has let go is found out")
 def takeover():
-    check("impolite" in found("takeover", [join, leave] * 6, sites=6, fetch_ms=40), "no site was fetched from by two")
+    faults = found("takeover", [join, join, leave] * 4, sites=6, pages=120, fetch_ms=500)
+    check("impolite" in faults, "no site was fetched from by two")
 
 
 @case("entries of a stream that vanish are found out")

@@ -181,7 +181,7 @@ class Story:
                 self.done[event.__name__] = self.done.get(event.__name__, 0) + 1
             if time.monotonic() > until:
                 self.end()
-                raise Failed(f"the crawl does not end; {self.fetched()} fetches, left {events}\n{self.errors()[-3000:]}")
+                raise Failed(f"the crawl does not end; {self.fetched()} fetches, {events}\n{self.errors()[-3000:]}")
             time.sleep(0.005)
         for one in self.processes:
             if one.is_alive():
@@ -206,8 +206,8 @@ class Story:
     # ---- checking ----
 
     def read_log(self):
-        """(fetches, faults): a fetch is (begin, end, page, site, pid, complete). Notes in `outs` who has lost its lease,
-        with the time at which it knew."""
+        """(fetches, faults): a fetch is (begin, end, page, site, pid, complete). Notes in `outs` who has lost its
+        lease, with the time at which it knew."""
         fetches, open_ones, faults, self.outs = [], {}, [], []
         with open(self.log, encoding="ascii") as file:
             for line in file:
@@ -246,10 +246,10 @@ class Story:
                 last[fetch[3]] = fetch
 
     def excuse(self, before, after):
-        """What has happened so that the page is fetched again. The process that fetched it first was killed or stopped,
-        or a server was, after it had begun, and before the page was fetched again. Or it has lost its lease, which it may
-        have learned later. Or another process died a moment ago: links and pages that it had are handed out again, and
-        may meet a fetch that is just coming to its end."""
+        """What has happened so that the page is fetched again. The process that fetched it first was killed or
+        stopped, or a server was, after it had begun, and before the page was fetched again. Or it has lost its lease,
+        which it may have learned later. Or another process died a moment ago: links and pages that it had are handed
+        out again, and may meet a fetch that is just coming to its end."""
         for at, pid, what in self.incidents:
             if pid in (before[4], 0) and before[0] <= at <= after[0] + 2:
                 return what
