@@ -170,5 +170,5 @@ uint32_t info_can(const record *record)
             stats.can = 0;
         vidi_close(set);
     }
-    return stats.can & (VIDI_STORES_EVERY_ADD | VIDI_KEEPS_URLS);
+    return stats.can & VIDI_KEEPS_URLS;
 }

@@ -7,7 +7,7 @@
 #include "whole.h"
 
 typedef struct shard_info {
-    vidi_stats set; /* `can` lacks what the module does not tell: VIDI_STORES_EVERY_ADD and VIDI_KEEPS_URLS */
+    vidi_stats set; /* `can` lacks what the module does not tell: VIDI_KEEPS_URLS */
     uint64_t claims, expired;
     uint64_t max_memory;
     uint64_t next_piece; /* not 0: the shard is being loaded */
@@ -27,7 +27,7 @@ typedef struct set_sums {
 } set_sums;
 int info_sum(vidi_cluster *cluster, set_sums *sums);
 
-/* What sets of this kind can do that the module does not tell. */
+/* What sets of this kind can do that the module does not tell. No cluster set stores every add: claims are made once. */
 uint32_t info_can(const record *record);
 
 #endif

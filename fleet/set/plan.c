@@ -104,11 +104,6 @@ static int take_names(record *record, const vidi_options *options, const vidi_st
     memcpy(record->params, params, strlen(params) + 1);
     snprintf(record->kind, sizeof record->kind, "%s", trial->kind);
     snprintf(record->canon, sizeof record->canon, "%s", trial->canon);
-    if (trial->can & VIDI_STORES_EVERY_ADD)
-        return cluster_fail(VIDI_ECANNOT,
-                            "a set over a cluster does not count how often a URL is added, which kind %s "
-                            "with these parameters does",
-                            trial->kind);
     return VIDI_OK;
 }
 

@@ -84,10 +84,9 @@ typedef struct vidi_cluster_access {
  * Makes an empty set: its record and all of its shards. shards: how many, at most 16,384; 0: one for each 8 MiB of the
  * set that `options` plan, so that moving a shard never holds up a server for long; without a capacity, 16 in a cluster
  * and 1 on a single server. The number never changes. Of `options`, kind, params, capacity, error, headroom, key, flags
- * and canon count; all others must be unset. params are those of each shard: a size such as m is the size of one.
- * VIDI_ECANNOT for kinds and parameters that store every add (VIDI_STORES_EVERY_ADD), and for `tracking`, which servers
- * do not know. VIDI_EEXIST if there is a set of that name. Killed in the middle, it can be repeated with the same
- * options.
+ * and canon count; all others must be unset (tracking is VIDI_ECANNOT: servers do not know the list). params are those
+ * of each shard: a size such as m is the size of one. Kinds that count (VIDI_STORES_EVERY_ADD) store each URL once.
+ * VIDI_EEXIST if there is a set of that name. Killed in the middle, it can be repeated with the same options.
  */
 VIDI_API int vidi_cluster_create(const char *address, const vidi_options *options, uint32_t shards,
                                  const vidi_cluster_access *access);

@@ -167,7 +167,7 @@ def damaged_record():
 def options():
     with Driver() as one:
         for words in (["kind=nothing"], ["params=nothing=1"], ["canon=nothing"], ["error=2"], ["shards=16385"],
-                      ["kind=counting", "capacity=1000"], ["kind=classic"]):
+                      ["kind=classic"]):
             at = address()
             code, text = one.ask("create", at, *words)
             check(code in (EOPTION, ECANNOT), f"{words}: {code} {text}")
@@ -278,14 +278,18 @@ def invalid():
     one.close()
 
 
-@case("every kind of the module that does not count adds, and every canonical form")
+@case("every kind of the module, and every canonical form")
 def kinds_and_forms():
-    kinds = ["list", "sorted", "hashset", "classic", "multilayer", "eigen", "spatial", "scalable", "blocked",
-             "fingerprint"]
+    kinds = ["list", "sorted", "hashset", "classic", "counting", "multilayer", "eigen", "spatial", "scalable",
+             "blocked", "fingerprint"]
     for kind in kinds:
         at, one = made(f"kind={kind}", "capacity=1000", access=(), shards=3)
         expect(one("add", "http://a.example/1", "http://a.example/1", "http://b.example/2"), "NSN", kind)
         expect(one.stat()["count"], 2, kind)
+        if kind in ("counting", "fingerprint", "hashset"):
+            expect((one("count", "http://a.example/1"), one("count", "http://c.example/")), ("1", "0"), kind)
+            one("remove", "http://a.example/1")
+            expect(one("add", "http://a.example/1", "http://b.example/2"), "NS", kind)
         expect(one("check"), "0 ")
         one("rotate", "force")
         expect(one("add", "http://a.example/1"), "N", kind)
