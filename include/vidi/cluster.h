@@ -66,7 +66,7 @@ typedef struct vidi_cluster_access {
     uint32_t flags;         /* VIDI_MANUAL_COMMIT: adds count only after a commit; VIDI_READ_ONLY: lookups alone;
                              * VIDI_TELL_HELD */
     uint32_t invalid;       /* vidi_invalid_policy */
-    const char *owner;      /* the name that claims are made under; NULL: drawn at random */
+    const char *owner;      /* the name that claims are made under, of no other handle; NULL: drawn at random */
     int64_t lease_ms;       /* of claims; renewed in the background while the handle is open; 0: 60,000 */
     uint32_t wait_replicas; /* each write waits until so many replicas of its server have it */
     int64_t reply_ms;       /* how long one reply may take; 0: 30,000, because moving a slot can hold up a server */
