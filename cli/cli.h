@@ -55,9 +55,9 @@ typedef struct cli_command {
     int (*run)(void *values, cli_words words); /* gets that struct, and the operands; without options, all words */
 } cli_command;
 
-extern const cli_command cli_dedup, cli_has, cli_remove, cli_list, cli_canon, cli_links, cli_plan, cli_kinds, cli_info,
-    cli_check, cli_rotate, cli_snapshot, cli_merge, cli_export, cli_import, cli_top, cli_robots, cli_sitemap, cli_bench,
-    cli_lab, cli_crawl, cli_version, cli_help;
+extern const cli_command cli_dedup, cli_has, cli_remove, cli_list, cli_canon, cli_links, cli_plan, cli_kinds, cli_init,
+    cli_info, cli_check, cli_rotate, cli_snapshot, cli_merge, cli_export, cli_import, cli_drop, cli_top, cli_robots,
+    cli_sitemap, cli_bench, cli_lab, cli_crawl, cli_version, cli_help;
 
 /*
  * The body of main: calls `run` with the words after the program's name. Before that, it opens /dev/null in the place

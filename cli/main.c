@@ -9,16 +9,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "pipeline/server.h"
 #include "ui/options.h"
 
-const cli_command *const cli_commands[] = {&cli_dedup, &cli_has,      &cli_remove, &cli_list,
+const cli_command *const cli_commands[] = {&cli_dedup,  &cli_has,   &cli_remove,   &cli_list,
 #if VIDI_HAVE_CRAWL
                                            &cli_crawl,
 #endif
-                                           &cli_canon, &cli_links,    &cli_robots, &cli_sitemap, &cli_plan,
-                                           &cli_kinds, &cli_info,     &cli_top,    &cli_check,   &cli_rotate,
-                                           &cli_merge, &cli_snapshot, &cli_export, &cli_import,  &cli_bench,
-                                           &cli_lab,   &cli_version,  &cli_help,   NULL};
+                                           &cli_canon,  &cli_links, &cli_robots,   &cli_sitemap, &cli_plan,
+                                           &cli_kinds,  &cli_init,  &cli_info,     &cli_top,     &cli_check,
+                                           &cli_rotate, &cli_merge, &cli_snapshot, &cli_export,  &cli_import,
+                                           &cli_drop,   &cli_bench, &cli_lab,      &cli_version, &cli_help,
+                                           NULL};
 
 static int neither_command_nor_file(const char *word)
 {
@@ -68,7 +70,11 @@ static int run(const cli_command *command, cli_words words)
 static int dispatch(cli_words words)
 {
     struct stat about;
+    cli_shown shown;
 
+    if (words.count > 0 && cli_is_address(words.list[0]))
+        return cli_error("%s is the address of a set; to use it for URLs, write --state before it",
+                         cli_shown_path(&shown, words.list[0]));
     if (words.count > 0 && words.list[0][0] != '-') {
         const cli_command *command = cli_command_find(words.list[0]);
         if (command)

@@ -28,6 +28,10 @@ _vidi_values() {
     dedup:--epoch) echo "new" ;;
     dedup:--sync) echo "always everysec never" ;;
     dedup:--threads) echo "ANY" ;;
+    dedup:--wait-replicas) echo "ANY" ;;
+    dedup:--ca-file) echo "FILE" ;;
+    dedup:--cert-file) echo "FILE" ;;
+    dedup:--cert-key) echo "FILE" ;;
     dedup:--color) echo "auto always never" ;;
     has:--print) echo "line url canonical verdict" ;;
     has:--max-line) echo "ANY" ;;
@@ -36,11 +40,21 @@ _vidi_values() {
     has:--json-key) echo "ANY" ;;
     has:--invalid) echo "keep drop fail" ;;
     has:--threads) echo "ANY" ;;
+    has:--ca-file) echo "FILE" ;;
+    has:--cert-file) echo "FILE" ;;
+    has:--cert-key) echo "FILE" ;;
     remove:--max-line) echo "ANY" ;;
     remove:-f | remove:--field) echo "ANY" ;;
     remove:-d | remove:--delimiter) echo "ANY" ;;
     remove:--json-key) echo "ANY" ;;
     remove:--invalid) echo "keep drop fail" ;;
+    remove:--wait-replicas) echo "ANY" ;;
+    remove:--ca-file) echo "FILE" ;;
+    remove:--cert-file) echo "FILE" ;;
+    remove:--cert-key) echo "FILE" ;;
+    list:--ca-file) echo "FILE" ;;
+    list:--cert-file) echo "FILE" ;;
+    list:--cert-key) echo "FILE" ;;
     crawl:-s | crawl:--state) echo "FOLDER" ;;
     crawl:--contact) echo "ANY" ;;
     crawl:--seeds) echo "FILE" ;;
@@ -119,14 +133,55 @@ _vidi_values() {
     plan:--kind) echo "fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list" ;;
     plan:--param) echo "ANY" ;;
     plan:--url-bytes) echo "ANY" ;;
+    plan:--cluster) echo "ANY" ;;
     plan:--color) echo "auto always never" ;;
+    init:--capacity) echo "ANY" ;;
+    init:--lost) echo "ANY" ;;
+    init:--error) echo "ANY" ;;
+    init:--memory) echo "ANY" ;;
+    init:--kind) echo "fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list" ;;
+    init:--param) echo "ANY" ;;
+    init:--canon) echo "none whatwg crawl w3lib surt key=host key=site" ;;
+    init:--key) echo "url host site" ;;
+    init:--tracking) echo "FILE" ;;
+    init:--like) echo "FOLDER" ;;
+    init:--key-from) echo "ANY" ;;
+    init:--key-file) echo "ANY" ;;
+    init:--shards) echo "ANY" ;;
+    init:--wait-replicas) echo "ANY" ;;
+    init:--ca-file) echo "FILE" ;;
+    init:--cert-file) echo "FILE" ;;
+    init:--cert-key) echo "FILE" ;;
+    info:--ca-file) echo "FILE" ;;
+    info:--cert-file) echo "FILE" ;;
+    info:--cert-key) echo "FILE" ;;
     top:-s | top:--state) echo "FOLDER" ;;
     top:--color) echo "auto always never" ;;
+    top:--ca-file) echo "FILE" ;;
+    top:--cert-file) echo "FILE" ;;
+    top:--cert-key) echo "FILE" ;;
+    check:--ca-file) echo "FILE" ;;
+    check:--cert-file) echo "FILE" ;;
+    check:--cert-key) echo "FILE" ;;
     rotate:--kind) echo "fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list" ;;
     rotate:--param) echo "ANY" ;;
     rotate:--capacity) echo "ANY" ;;
     rotate:--error) echo "ANY" ;;
+    rotate:--wait-replicas) echo "ANY" ;;
+    rotate:--ca-file) echo "FILE" ;;
+    rotate:--cert-file) echo "FILE" ;;
+    rotate:--cert-key) echo "FILE" ;;
+    merge:--wait-replicas) echo "ANY" ;;
+    merge:--ca-file) echo "FILE" ;;
+    merge:--cert-file) echo "FILE" ;;
+    merge:--cert-key) echo "FILE" ;;
     export:--redis) echo "ANY" ;;
+    export:--ca-file) echo "FILE" ;;
+    export:--cert-file) echo "FILE" ;;
+    export:--cert-key) echo "FILE" ;;
+    drop:--ca-file) echo "FILE" ;;
+    drop:--cert-file) echo "FILE" ;;
+    drop:--cert-key) echo "FILE" ;;
     bench:--urls) echo "ANY" ;;
     bench:--kind) echo "fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list" ;;
     lab:--runs) echo "ANY" ;;
@@ -157,19 +212,20 @@ _vidi_options() {
         echo "-s --state -o --output --output-new --ack --wait --accept-damage --like --key-from --key-file
             -n --dry-run -D --seen -c --count --print -z --null -f --field -d --delimiter --header --json-key
             --canon --key --tracking --invalid --capacity --lost --memory --max-line --error --kind --param
-            --epoch --sync --strict --threads --line-buffered --stats --json --progress -q --quiet --color
-            --version -h --help"
+            --epoch --sync --strict --threads --line-buffered --wait-replicas --ca-file --cert-file
+            --cert-key --stats --json --progress -q --quiet --color --version -h --help"
         ;;
     has)
         echo "-v --invert -q --quiet --print -z --null --max-line -f --field -d --delimiter --header --json-key
-            --invalid --threads --line-buffered --stats --json -h --help"
+            --invalid --threads --line-buffered --stats --json --ca-file --cert-file --cert-key -h --help"
         ;;
     remove)
         echo "-z --null --max-line -f --field -d --delimiter --header --json-key --invalid --wait
-            --accept-damage --stats --json -q --quiet -h --help"
+            --accept-damage --stats --json --wait-replicas --ca-file --cert-file --cert-key -q --quiet
+            -h --help"
         ;;
     list)
-        echo "--hashes --json -z --null -h --help"
+        echo "--hashes --json -z --null --ca-file --cert-file --cert-key -h --help"
         ;;
     crawl)
         echo "-s --state --contact --seeds --scope --site-budget --max-sites --max-address-sites --order
@@ -196,35 +252,43 @@ _vidi_options() {
         echo "--base --json --max-urls --max-bytes -q --quiet -h --help"
         ;;
     plan)
-        echo "--urls --memory --error --lost --k --multiplier --kind --param --url-bytes --json --plot
-            --no-plot --color -h --help"
+        echo "--urls --memory --error --lost --k --multiplier --kind --param --url-bytes --cluster --json
+            --plot --no-plot --color -h --help"
         ;;
     kinds)
         echo "--json -h --help"
         ;;
+    init)
+        echo "--capacity --lost --error --memory --kind --param --canon --key --tracking --like --key-from
+            --key-file --shards --wait-replicas --ca-file --cert-file --cert-key -h --help"
+        ;;
     info)
-        echo "--json -h --help"
+        echo "--json --ca-file --cert-file --cert-key -h --help"
         ;;
     top)
-        echo "-s --state --once --json --color -h --help"
+        echo "-s --state --once --json --color --ca-file --cert-file --cert-key -h --help"
         ;;
     check)
-        echo "-q --quiet -h --help"
+        echo "-q --quiet --ca-file --cert-file --cert-key -h --help"
         ;;
     rotate)
-        echo "--kind --param --capacity --error --keep-previous --wait --accept-damage -h --help"
+        echo "--kind --param --capacity --error --keep-previous --force --wait --accept-damage --wait-replicas
+            --ca-file --cert-file --cert-key -h --help"
         ;;
     merge)
-        echo "--force --wait --accept-damage -h --help"
+        echo "--force --wait --accept-damage --wait-replicas --ca-file --cert-file --cert-key -h --help"
         ;;
     snapshot)
         echo "--wait --accept-damage -h --help"
         ;;
     export)
-        echo "--accept-damage --redis -h --help"
+        echo "--accept-damage --force --redis --ca-file --cert-file --cert-key -h --help"
         ;;
     import)
         echo "--new-key -h --help"
+        ;;
+    drop)
+        echo "--yes --ca-file --cert-file --cert-key -h --help"
         ;;
     bench)
         echo "--urls --kind --json -h --help"
@@ -256,6 +320,7 @@ _vidi_operands() {
     sitemap) echo "FILE" ;;
     plan) echo "NONE" ;;
     kinds) echo "NONE" ;;
+    init) echo "FILE" ;;
     info) echo "FILE" ;;
     top) echo "FILE" ;;
     check) echo "FILE" ;;
@@ -264,15 +329,16 @@ _vidi_operands() {
     snapshot) echo "FILE" ;;
     export) echo "FILE" ;;
     import) echo "FILE" ;;
+    drop) echo "NONE" ;;
     bench) echo "FILE" ;;
     lab) echo "NONE" ;;
     version) echo "NONE" ;;
-    help) echo "dedup has remove list crawl canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help" ;;
+    help) echo "dedup has remove list crawl canon links robots sitemap plan kinds init info top check rotate merge snapshot export import drop bench lab version help" ;;
     esac
 }
 
 _vidi() {
-    local commands="dedup has remove list crawl canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help"
+    local commands="dedup has remove list crawl canon links robots sitemap plan kinds init info top check rotate merge snapshot export import drop bench lab version help"
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=dedup words
     COMPREPLY=()
     if [ "$COMP_CWORD" -gt 1 ] && [[ " $commands " == *" ${COMP_WORDS[1]} "* ]]; then

@@ -4,7 +4,7 @@
 function __vidi_is
     set -l words (commandline -opc)
     set -l command dedup
-    if set -q words[2]; and contains -- $words[2] dedup has remove list crawl canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help
+    if set -q words[2]; and contains -- $words[2] dedup has remove list crawl canon links robots sitemap plan kinds init info top check rotate merge snapshot export import drop bench lab version help
         set command $words[2]
     end
     test $command = $argv[1]
@@ -25,6 +25,7 @@ complete -c vidi -n __vidi_begins -a robots -d 'Print which URLs a robots.txt fi
 complete -c vidi -n __vidi_begins -a sitemap -d 'Print the URLs that sitemaps list'
 complete -c vidi -n __vidi_begins -a plan -d 'Compare kinds of set by memory and pages lost'
 complete -c vidi -n __vidi_begins -a kinds -d 'List the kinds of set and what each can do'
+complete -c vidi -n __vidi_begins -a init -d 'Make an empty set, in a folder or on a server'
 complete -c vidi -n __vidi_begins -a info -d 'Print a saved set\'s kind, size and expected losses'
 complete -c vidi -n __vidi_begins -a top -d 'Watch a running vidi or crawl: rates, memory, queues, pages lost'
 complete -c vidi -n __vidi_begins -a check -d 'Verify every byte of a saved set'
@@ -33,6 +34,7 @@ complete -c vidi -n __vidi_begins -a merge -d 'Merge saved sets into one'
 complete -c vidi -n __vidi_begins -a snapshot -d 'Fold the log of a saved set into its snapshot'
 complete -c vidi -n __vidi_begins -a export -d 'Write a saved set as one file, for backups and other machines'
 complete -c vidi -n __vidi_begins -a import -d 'Make a saved set from an exported file'
+complete -c vidi -n __vidi_begins -a drop -d 'Remove a set from a server'
 complete -c vidi -n __vidi_begins -a bench -d 'Measure how fast each kind of set is on this machine'
 complete -c vidi -n __vidi_begins -a lab -d 'Repeat the papers\' experiments and compare with theory'
 complete -c vidi -n __vidi_begins -a version -d 'Print the version'
@@ -72,6 +74,10 @@ complete -c vidi -n '__vidi_is dedup' -l sync -x -a 'always everysec never' -d '
 complete -c vidi -n '__vidi_is dedup' -l strict -d 'Exit with 3 if --capacity or --lost was exceeded'
 complete -c vidi -n '__vidi_is dedup' -l threads -x -d 'Maximum number of threads [processors, at most 16]'
 complete -c vidi -n '__vidi_is dedup' -l line-buffered -d 'Write output without waiting for more lines'
+complete -c vidi -n '__vidi_is dedup' -l wait-replicas -x -d 'Wait until N replicas have it, on a server [0]'
+complete -c vidi -n '__vidi_is dedup' -l ca-file -r -F -d 'Certificates to trust, for rediss:// [the system\'s]'
+complete -c vidi -n '__vidi_is dedup' -l cert-file -r -F -d 'Own certificate, for rediss:// if the server asks'
+complete -c vidi -n '__vidi_is dedup' -l cert-key -r -F -d 'Private key of --cert-file'
 complete -c vidi -n '__vidi_is dedup' -l stats -d 'Print statistics on standard error at the end'
 complete -c vidi -n '__vidi_is dedup' -l json -d 'Print the statistics as one line of JSON'
 complete -c vidi -n '__vidi_is dedup' -l progress -d 'Show a progress line on standard error'
@@ -94,6 +100,9 @@ complete -c vidi -n '__vidi_is has' -l threads -x -d 'Maximum number of threads 
 complete -c vidi -n '__vidi_is has' -l line-buffered -d 'Write output without waiting for more lines'
 complete -c vidi -n '__vidi_is has' -l stats -d 'Print statistics on standard error at the end'
 complete -c vidi -n '__vidi_is has' -l json -d 'Print the statistics as one line of JSON'
+complete -c vidi -n '__vidi_is has' -l ca-file -r -F -d 'Certificates to trust, for rediss:// [the system\'s]'
+complete -c vidi -n '__vidi_is has' -l cert-file -r -F -d 'Own certificate, for rediss:// if the server asks'
+complete -c vidi -n '__vidi_is has' -l cert-key -r -F -d 'Private key of --cert-file'
 complete -c vidi -n '__vidi_is has' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is remove' -s z -l null -d 'Lines end in NUL, not in a newline; also -0'
@@ -107,12 +116,19 @@ complete -c vidi -n '__vidi_is remove' -l wait -d 'Wait while another process ha
 complete -c vidi -n '__vidi_is remove' -l accept-damage -d 'Go on although part of the state is damaged'
 complete -c vidi -n '__vidi_is remove' -l stats -d 'Print statistics on standard error at the end'
 complete -c vidi -n '__vidi_is remove' -l json -d 'Print the statistics as one line of JSON'
+complete -c vidi -n '__vidi_is remove' -l wait-replicas -x -d 'Wait until N replicas have it, on a server [0]'
+complete -c vidi -n '__vidi_is remove' -l ca-file -r -F -d 'Certificates to trust, for rediss:// [the system\'s]'
+complete -c vidi -n '__vidi_is remove' -l cert-file -r -F -d 'Own certificate, for rediss:// if the server asks'
+complete -c vidi -n '__vidi_is remove' -l cert-key -r -F -d 'Private key of --cert-file'
 complete -c vidi -n '__vidi_is remove' -s q -l quiet -d 'Print no result and no warnings, only errors'
 complete -c vidi -n '__vidi_is remove' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is list' -l hashes -d 'Print hashes instead of URLs, in hexadecimal'
 complete -c vidi -n '__vidi_is list' -l json -d 'Print a JSON object for each URL, with how often it was added'
 complete -c vidi -n '__vidi_is list' -s z -l null -d 'Lines end in NUL, not in a newline; also -0'
+complete -c vidi -n '__vidi_is list' -l ca-file -r -F -d 'Certificates to trust, for rediss:// [the system\'s]'
+complete -c vidi -n '__vidi_is list' -l cert-file -r -F -d 'Own certificate, for rediss:// if the server asks'
+complete -c vidi -n '__vidi_is list' -l cert-key -r -F -d 'Private key of --cert-file'
 complete -c vidi -n '__vidi_is list' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is crawl' -a 'report cdxj check wacz extract'
@@ -235,6 +251,7 @@ complete -c vidi -n '__vidi_is plan' -l multiplier -x -d 'Bit-size multiplier: b
 complete -c vidi -n '__vidi_is plan' -l kind -x -a 'fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list' -d 'This kind only; \'vidi kinds\' lists them'
 complete -c vidi -n '__vidi_is plan' -l param -x -d 'Parameter of that kind; may be given several times'
 complete -c vidi -n '__vidi_is plan' -l url-bytes -x -d 'Average length of a URL, for kinds storing URLs [80]'
+complete -c vidi -n '__vidi_is plan' -l cluster -x -d 'Plan for this many nodes of a Redis or Valkey Cluster'
 complete -c vidi -n '__vidi_is plan' -l json -d 'Print an array of objects instead of a table'
 complete -c vidi -n '__vidi_is plan' -l plot -d 'Draw pages lost against memory below the table'
 complete -c vidi -n '__vidi_is plan' -l no-plot -d 'Do not draw the plot'
@@ -245,16 +262,44 @@ complete -c vidi -n '__vidi_is kinds' -f
 complete -c vidi -n '__vidi_is kinds' -l json -d 'Print an array of objects instead of a table'
 complete -c vidi -n '__vidi_is kinds' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
+complete -c vidi -n '__vidi_is init' -l capacity -x -d 'Number of different URLs to expect'
+complete -c vidi -n '__vidi_is init' -l lost -x -d 'Number of pages that may be lost; 0: none'
+complete -c vidi -n '__vidi_is init' -l error -x -d 'Probability of mistaking a new URL for seen [1e-6]'
+complete -c vidi -n '__vidi_is init' -l memory -x -d 'Memory for the set, like 500M, 2GiB or 2GB'
+complete -c vidi -n '__vidi_is init' -l kind -x -a 'fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list' -d 'Kind of set to remember the URLs in'
+complete -c vidi -n '__vidi_is init' -l param -x -d 'Parameter of the kind; may be given several times'
+complete -c vidi -n '__vidi_is init' -l canon -x -a 'none whatwg crawl w3lib surt key=host key=site' -d 'Canonical form [whatwg]'
+complete -c vidi -n '__vidi_is init' -l key -x -a 'url host site' -d 'Remember url, host or site [url]'
+complete -c vidi -n '__vidi_is init' -l tracking -r -F -d 'List of tracking parameters for --canon crawl'
+complete -c vidi -n '__vidi_is init' -l like -x -a '(__fish_complete_directories)' -d 'Copy the settings of another state'
+complete -c vidi -n '__vidi_is init' -l key-from -x -d 'Create the state under the secret key of another one'
+complete -c vidi -n '__vidi_is init' -l key-file -x -d 'Create the state under the secret key in this file'
+complete -c vidi -n '__vidi_is init' -l shards -x -d 'On a server: number of shards [one for each 8 MiB]'
+complete -c vidi -n '__vidi_is init' -l wait-replicas -x -d 'Wait until N replicas have it, on a server [0]'
+complete -c vidi -n '__vidi_is init' -l ca-file -r -F -d 'Certificates to trust, for rediss:// [the system\'s]'
+complete -c vidi -n '__vidi_is init' -l cert-file -r -F -d 'Own certificate, for rediss:// if the server asks'
+complete -c vidi -n '__vidi_is init' -l cert-key -r -F -d 'Private key of --cert-file'
+complete -c vidi -n '__vidi_is init' -s h -l help -d 'Print help: -h a summary, --help the full text'
+
 complete -c vidi -n '__vidi_is info' -l json -d 'Print one JSON object instead of a table'
+complete -c vidi -n '__vidi_is info' -l ca-file -r -F -d 'Certificates to trust, for rediss:// [the system\'s]'
+complete -c vidi -n '__vidi_is info' -l cert-file -r -F -d 'Own certificate, for rediss:// if the server asks'
+complete -c vidi -n '__vidi_is info' -l cert-key -r -F -d 'Private key of --cert-file'
 complete -c vidi -n '__vidi_is info' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is top' -s s -l state -x -a '(__fish_complete_directories)' -d 'The state to watch; the same as the operand'
 complete -c vidi -n '__vidi_is top' -l once -d 'Print one view and exit'
 complete -c vidi -n '__vidi_is top' -l json -d 'With --once: print one JSON object'
 complete -c vidi -n '__vidi_is top' -l color -x -a 'auto always never' -d 'Colours: auto, always, never [auto]'
+complete -c vidi -n '__vidi_is top' -l ca-file -r -F -d 'Certificates to trust, for rediss:// [the system\'s]'
+complete -c vidi -n '__vidi_is top' -l cert-file -r -F -d 'Own certificate, for rediss:// if the server asks'
+complete -c vidi -n '__vidi_is top' -l cert-key -r -F -d 'Private key of --cert-file'
 complete -c vidi -n '__vidi_is top' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is check' -s q -l quiet -d 'Print nothing if there is no damage'
+complete -c vidi -n '__vidi_is check' -l ca-file -r -F -d 'Certificates to trust, for rediss:// [the system\'s]'
+complete -c vidi -n '__vidi_is check' -l cert-file -r -F -d 'Own certificate, for rediss:// if the server asks'
+complete -c vidi -n '__vidi_is check' -l cert-key -r -F -d 'Private key of --cert-file'
 complete -c vidi -n '__vidi_is check' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is rotate' -l kind -x -a 'fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list' -d 'Kind of the next epoch\'s set [same]'
@@ -262,13 +307,22 @@ complete -c vidi -n '__vidi_is rotate' -l param -x -d 'Parameter of the kind; ma
 complete -c vidi -n '__vidi_is rotate' -l capacity -x -d 'Number of different URLs to expect [last count * 1.25]'
 complete -c vidi -n '__vidi_is rotate' -l error -x -d 'Probability that a new URL is taken for seen [same]'
 complete -c vidi -n '__vidi_is rotate' -l keep-previous -d 'Keep the old epoch, for explicit lookups'
+complete -c vidi -n '__vidi_is rotate' -l force -d 'On a server: rotate although URLs are claimed'
 complete -c vidi -n '__vidi_is rotate' -l wait -d 'Wait while another process has the state locked'
 complete -c vidi -n '__vidi_is rotate' -l accept-damage -d 'Go on although part of the state is damaged'
+complete -c vidi -n '__vidi_is rotate' -l wait-replicas -x -d 'Wait until N replicas have it, on a server [0]'
+complete -c vidi -n '__vidi_is rotate' -l ca-file -r -F -d 'Certificates to trust, for rediss:// [the system\'s]'
+complete -c vidi -n '__vidi_is rotate' -l cert-file -r -F -d 'Own certificate, for rediss:// if the server asks'
+complete -c vidi -n '__vidi_is rotate' -l cert-key -r -F -d 'Private key of --cert-file'
 complete -c vidi -n '__vidi_is rotate' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is merge' -l force -d 'Merge even if the error rate becomes too high'
 complete -c vidi -n '__vidi_is merge' -l wait -d 'Wait while another process has OUT locked'
 complete -c vidi -n '__vidi_is merge' -l accept-damage -d 'Go on although part of a set is damaged'
+complete -c vidi -n '__vidi_is merge' -l wait-replicas -x -d 'Wait until N replicas have it, on a server [0]'
+complete -c vidi -n '__vidi_is merge' -l ca-file -r -F -d 'Certificates to trust, for rediss:// [the system\'s]'
+complete -c vidi -n '__vidi_is merge' -l cert-file -r -F -d 'Own certificate, for rediss:// if the server asks'
+complete -c vidi -n '__vidi_is merge' -l cert-key -r -F -d 'Private key of --cert-file'
 complete -c vidi -n '__vidi_is merge' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is snapshot' -l wait -d 'Wait while another process has the state locked'
@@ -276,11 +330,22 @@ complete -c vidi -n '__vidi_is snapshot' -l accept-damage -d 'Go on although par
 complete -c vidi -n '__vidi_is snapshot' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is export' -l accept-damage -d 'Go on although part of the set is damaged'
+complete -c vidi -n '__vidi_is export' -l force -d 'Of a server: merge shards at any error rate'
 complete -c vidi -n '__vidi_is export' -l redis -x -d 'Write commands that load the set into Redis as KEY'
+complete -c vidi -n '__vidi_is export' -l ca-file -r -F -d 'Certificates to trust, for rediss:// [the system\'s]'
+complete -c vidi -n '__vidi_is export' -l cert-file -r -F -d 'Own certificate, for rediss:// if the server asks'
+complete -c vidi -n '__vidi_is export' -l cert-key -r -F -d 'Private key of --cert-file'
 complete -c vidi -n '__vidi_is export' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is import' -l new-key -d 'Give the new set a key of its own'
 complete -c vidi -n '__vidi_is import' -s h -l help -d 'Print help: -h a summary, --help the full text'
+
+complete -c vidi -n '__vidi_is drop' -f
+complete -c vidi -n '__vidi_is drop' -l yes -d 'Remove the set'
+complete -c vidi -n '__vidi_is drop' -l ca-file -r -F -d 'Certificates to trust, for rediss:// [the system\'s]'
+complete -c vidi -n '__vidi_is drop' -l cert-file -r -F -d 'Own certificate, for rediss:// if the server asks'
+complete -c vidi -n '__vidi_is drop' -l cert-key -r -F -d 'Private key of --cert-file'
+complete -c vidi -n '__vidi_is drop' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is bench' -l urls -x -d 'Maximum number of URLs, all in memory [2e6]'
 complete -c vidi -n '__vidi_is bench' -l kind -x -a 'fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list' -d 'This kind only; \'vidi kinds\' lists them'
@@ -318,5 +383,5 @@ complete -c vidi -n '__vidi_is lab' -s h -l help -d 'Print help: -h a summary, -
 complete -c vidi -n '__vidi_is version' -f
 complete -c vidi -n '__vidi_is version' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
-complete -c vidi -n '__vidi_is help' -x -a 'dedup has remove list crawl canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help'
+complete -c vidi -n '__vidi_is help' -x -a 'dedup has remove list crawl canon links robots sitemap plan kinds init info top check rotate merge snapshot export import drop bench lab version help'
 complete -c vidi -n '__vidi_is help' -s h -l help -d 'Print help: -h a summary, --help the full text'

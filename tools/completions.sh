@@ -49,7 +49,7 @@ summary() {
 words() {
     case $2 in
     state | like | plots) echo FOLDER ;;
-    tracking | output | corpus | streams | graph | seeds | jsonl | ca-file) echo FILE ;;
+    tracking | output | corpus | streams | graph | seeds | jsonl | ca-file | cert-file | cert-key) echo FILE ;;
     order) echo "breadth depth best sitemap" ;;
     scope) echo "host site prefix any" ;;
     allow-net) echo "private loopback" ;;

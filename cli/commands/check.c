@@ -3,6 +3,8 @@
  * build it, so what passes here opens there.
  *
  * What a crash has left of the last writes is not damage, because they were never reported as being on disk.
+ *
+ * Of a set on a server, each shard is asked what it is; its bytes are the server's business.
  */
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 
 typedef struct check_options {
     bool quiet;
+    cli_server_options server;
 } check_options;
 
 static int print_good(const char *path, const vidi_stats *stats, const vidi_recovery *found)
@@ -75,14 +78,58 @@ static int check(const char *path, bool quiet)
     return status == CLI_OK && !quiet ? print_good(path, &stats, &found) : status;
 }
 
+/* ---- on a server ---- */
+
+static void report_fault(void *context, const char *sentence)
+{
+    const char *shown = context;
+    bool names_it = strncmp(sentence, shown, strlen(shown)) == 0;
+
+    cli_error("%s%s%s", names_it ? "" : shown, names_it ? "" : ": ", sentence);
+}
+
+static int print_shards(vidi_cluster *cluster, const char *address)
+{
+    vidi_stats stats;
+    vidi_cluster_stats more;
+    cli_shown shown;
+    cli_number urls, shards, servers;
+
+    CLI_TRY(cli_server_stat(cluster, address, &stats, &more));
+    return cli_print_result("%s: all is well: %s in %s %s on %s %s\n", cli_shown_path(&shown, address),
+                            cli_human_urls(&urls, stats.count), cli_human_count(&shards, more.shards),
+                            more.shards == 1 ? "shard" : "shards", cli_human_count(&servers, more.nodes),
+                            more.nodes == 1 ? "server" : "servers");
+}
+
+static int check_away(const char *address, const check_options *options)
+{
+    vidi_cluster *cluster;
+    cli_shown shown;
+    uint64_t faults = 0;
+
+    CLI_TRY(cli_server_open(&cluster, address, &options->server, &(cli_server_use){.flags = VIDI_READ_ONLY}));
+    cli_shown_path(&shown, address);
+    int error = vidi_cluster_check(cluster, report_fault, shown.address, &faults);
+    int status = error < 0 ? cli_server_error(address, error) : faults ? CLI_DAMAGED : CLI_OK;
+    if (status == CLI_OK && !options->quiet)
+        status = print_shards(cluster, address);
+    vidi_cluster_close(cluster);
+    return status;
+}
+
 static int run(void *values, cli_words words)
 {
-    return check(words.list[0], ((const check_options *)values)->quiet);
+    const check_options *options = values;
+
+    CLI_TRY(cli_server_check(words.list[0], &options->server));
+    return cli_is_address(words.list[0]) ? check_away(words.list[0], options) : check(words.list[0], options->quiet);
 }
 
 static const cli_option options_table[] = {
     {"quiet", 'q', CLI_FLAG, offsetof(check_options, quiet), NULL, "Print nothing if there is no damage",
      "Damage is still reported.", 0},
+    CLI_SERVER_OPTIONS(offsetof(check_options, server)),
     CLI_OPTIONS_END,
 };
 
@@ -91,18 +138,22 @@ const cli_command cli_check = {
     .summary = "Verify every byte of a saved set",
     .usage = "vidi check [OPTION]... STATE",
     .about = "Verifies every byte of a saved set and reports damage.",
-    .details = "STATE is a folder with a set, which may be in use, or a file that 'vidi export' wrote. This needs "
-               "as much memory as the set and changes nothing.\n"
-               "A message names the first damaged or missing file and says what you can do. If a log is damaged, "
-               "only the URLs in that place are forgotten; they will be new again. Bytes of a log that were never "
-               "known to be on disk are not damage: they come from a write in progress, or from one that a crash "
-               "interrupted. With '--sync never', this is true of everything after the last good record.\n"
-               "The exit status is 0 if there is no damage, 1 if something is damaged or missing and the rest can "
-               "be used, and 2 if the set cannot be read.",
+    .details =
+        "STATE is a folder with a set, which may be in use, or a file that 'vidi export' wrote. This needs "
+        "as much memory as the set and changes nothing.\n"
+        "A message names the first damaged or missing file and says what you can do. If a log is damaged, "
+        "only the URLs in that place are forgotten; they will be new again. Bytes of a log that were never "
+        "known to be on disk are not damage: they come from a write in progress, or from one that a crash "
+        "interrupted. With '--sync never', this is true of everything after the last good record.\n"
+        "STATE may also be the address of a set on a server, such as redis://localhost/crawl. Then every shard is "
+        "asked whether it is there, belongs to this set and is made as the set's record says.\n"
+        "The exit status is 0 if there is no damage, 1 if something is damaged or missing and the rest can "
+        "be used, and 2 if the set cannot be read.",
     .examples = "  vidi check crawl.state\n"
                 "  vidi check -q backup.vidi && cp backup.vidi /mnt/safe\n",
     .options = options_table,
     .size = sizeof(check_options),
+    .common = "quiet help",
     .operand = "STATE",
     .least = 1,
     .most = 1,

@@ -67,11 +67,25 @@ static int check_output(const dedup_options *options, cli_words files)
     return options->output ? cli_output_check(options->output, files) : CLI_OK;
 }
 
+/* How the lines of the output file can be read again. */
+static cli_output_lines lines_of(const cli_job *job)
+{
+    bool whole = job->printer.what == CLI_PRINT_LINE;
+
+    return (cli_output_lines){.answers = job->printer.what == CLI_PRINT_VERDICT,
+                              .header = whole && job->extract.header,
+                              .end = job->printer.end,
+                              .extract = whole ? &job->extract : NULL};
+}
+
 /* Opens the output file, if one is wanted. */
 static int open_output(cli_job *job, const cli_sets *sets, const dedup_options *options)
 {
+    cli_shown shown;
     cli_output_terms terms = {.target = &job->target,
-                              .state = options->set.state,
+                              .state = cli_shown_path(&shown, options->set.state),
+                              .owner = sets->owner,
+                              .lines = lines_of(job),
                               .fresh = options->output_new,
                               .wait = options->set.wait,
                               .syncs = job->delivery.syncs};
@@ -138,11 +152,11 @@ static int dedup_run(cli_job *job, cli_sets *sets, dedup_options *options, cli_w
         status = cli_acks_open(&job->delivery.acks, options->ack);
     if (status == CLI_OK)
         status = cli_sets_open(sets, &options->set);
-    job->target.here = sets->set;
-    job->also.here = sets->also;
+    job->target = sets->target;
+    job->also = sets->also;
     job->commits = sets->durable;
-    job->live.path = sets->durable ? options->set.state : NULL;
-    job->printer.form = vidi_canon_of(sets->set);
+    job->live.path = sets->durable && sets->target.here ? options->set.state : NULL;
+    job->printer.form = cli_target_canon(&sets->target);
     if (status == CLI_OK)
         status = open_output(job, sets, options);
     if (status != CLI_OK)
@@ -175,7 +189,9 @@ static int run(void *values, cli_words words)
 static const cli_option options_table[] = {
     {"state", 's', CLI_TEXT, FIELD(set.state), "STATE", "Remember the URLs in this folder, from run to run",
      "The folder is created if it does not exist. A URL is remembered only after its line was delivered, however the "
-     "program ends; use it with --output. 'vidi top' watches the run.",
+     "program ends; use it with --output. 'vidi top' watches the run. STATE may also be the address of a set on a "
+     "Redis "
+     "or Valkey server or cluster, such as redis://localhost/crawl, which many runs share; 'vidi init' makes it.",
      0},
     {"output", 'o', CLI_TEXT, FIELD(output), "FILE", "Write to this file; with --state, append to it",
      "Recommended with --state: the state remembers how long the file was, together with the URLs. After a crash, a "
@@ -253,6 +269,8 @@ static const cli_option options_table[] = {
     {"line-buffered", 0, CLI_FLAG, FIELD(line_buffered), NULL, "Write output without waiting for more lines",
      "This is the default on terminals. Without it, output is still written before the program waits for more input.",
      0},
+    CLI_REPLICA_OPTION(offsetof(dedup_options, set.server)),
+    CLI_SERVER_OPTIONS(offsetof(dedup_options, set.server)),
     CLI_STATS_OPTIONS(dedup_options, "On SIGUSR1, prints the statistics so far."),
     {"progress", 0, CLI_FLAG, FIELD(progress), NULL, "Show a progress line on standard error",
      "This is the default if standard error is a terminal and standard output is not.", 0},
@@ -279,11 +297,15 @@ const cli_command cli_dedup = {
         "With --state, a URL is remembered when its line is: acknowledged, with --ack; in the file and synced, with "
         "--output; taken out of the pipe by its reader, if the output is a pipe; or else written. If the output is a "
         "pipe, vidi ends only when the pipe is empty or its reader has gone.\n"
+        "If STATE is an address, a URL is first claimed on the server, so that of all runs exactly one prints it, and "
+        "remembered when its line was delivered. A line whose URL another run has claimed is asked about again, until "
+        "that run has delivered it or is known to be dead.\n"
         "The exit status is 0, 2 after an error, 3 with --strict if --capacity or --lost was exceeded, or 4 if the "
         "acknowledgements ended too early.",
     .examples = "  vidi urls.txt more.gz > new.txt\n"
                 "  vidi -s crawl.vidi -o new.txt found.txt           new since earlier runs\n"
                 "  tail -f links.log | vidi -s crawl.vidi | fetch\n"
+                "  vidi -s redis://localhost/crawl links.txt | fetch  shared by machines\n"
                 "  vidi --json-key url < pages.jsonl > once.jsonl\n"
                 "  vidi --header -d , -f url pages.csv > once.csv\n"
                 "  vidi --capacity 1e9 --lost 1 --stats < urls.txt > new.txt\n"

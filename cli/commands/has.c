@@ -14,6 +14,7 @@ typedef struct has_options {
     const char *invalid, *print;
     uint64_t threads, max_line;
     bool inverted, quiet, null, stats, json, line_buffered;
+    cli_server_options server;
 } has_options;
 
 static int report_run(const cli_job *job, const has_options *options)
@@ -45,10 +46,21 @@ static int read_options(cli_job *job, const has_options *options)
     return CLI_OK;
 }
 
+static int open_target(cli_target *target, const char *state, const has_options *options)
+{
+    cli_server_use reading = {.flags = VIDI_READ_ONLY};
+
+    CLI_TRY(cli_server_check(state, &options->server));
+    if (!cli_is_address(state))
+        return cli_state_ask(&target->here, state, options->invalid);
+    CLI_TRY(cli_invalid_parse(options->invalid, &reading.invalid));
+    return cli_server_open(&target->away, state, &options->server, &reading);
+}
+
 static int has_run(cli_job *job, const has_options *options, cli_words words)
 {
     CLI_TRY(read_options(job, options));
-    CLI_TRY(cli_state_ask(&job->target.here, words.list[0], options->invalid));
+    CLI_TRY(open_target(&job->target, words.list[0], options));
     job->printer.form = cli_target_canon(&job->target);
     int status = cli_job_run(job, (cli_words){words.list + 1, words.count - 1});
     if (status == CLI_OK)
@@ -84,6 +96,7 @@ static const cli_option options_table[] = {
     {"threads", 0, CLI_COUNT, FIELD(threads), "N", CLI_THREADS_SUMMARY, NULL, 1024},
     {"line-buffered", 0, CLI_FLAG, FIELD(line_buffered), NULL, "Write output without waiting for more lines", NULL, 0},
     CLI_STATS_OPTIONS(has_options, NULL),
+    CLI_SERVER_OPTIONS(offsetof(has_options, server)),
     CLI_OPTIONS_END,
 };
 
@@ -94,8 +107,10 @@ const cli_command cli_has = {
     .about = "Reads URLs, one per line, and prints those that a state has seen, unchanged and in order. Nothing is "
              "remembered.",
     .details = "Reads the files one after the other, or standard input if no file is given; '-' means standard input "
-               "too. STATE is a folder, or a file that 'vidi export' wrote. Another process may be writing to the "
-               "folder; URLs that it adds after this command has opened the state count as not seen.\n"
+               "too. STATE is a folder, a file that 'vidi export' wrote, or the address of a set on a server, such as "
+               "redis://localhost/crawl. Another process may be writing to the folder; URLs that it adds after this "
+               "command has opened the state count as not seen. On a server, URLs count as not seen as long as they "
+               "are only claimed.\n"
                "The exit status is 0 if all URLs were seen, 1 if at least one was not, or 2 after an error.",
     .examples = "  vidi has crawl.vidi urls.txt\n"
                 "  vidi has -v crawl.vidi urls.txt > not-seen.txt\n"

@@ -101,6 +101,9 @@ static int run(void *values, cli_words words)
     const import_options *options = values;
     vidi_set *set;
 
+    if (cli_is_address(words.list[0]))
+        return cli_server_refuse(words.list[0], "'vidi merge' adds a set that keeps its URLs to one on a server, and "
+                                                "'vidi export --redis' loads a set into a single key");
     CLI_TRY(check_absent(words.list[0]));
     const char *path = words.list[0], *name = words.count > 1 ? words.list[1] : "-";
     int status =

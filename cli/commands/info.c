@@ -1,7 +1,9 @@
 /*
  * vidi info: what a state is, how full, how many pages it has cost, and what recovery would find. The snapshot is
- * mapped, so that this takes no time and little memory whatever the size, and does not mind a writer.
+ * mapped, so that this takes no time and little memory whatever the size, and does not mind a writer. Of a set on a
+ * server, the figures are those of all shards together.
  */
+#include <stdio.h>
 #include <unistd.h>
 
 #include "ui/options.h"
@@ -12,12 +14,15 @@ enum { FORMAT = 1 }; /* of folders and exported files (docs/FORMAT.md); the libr
 
 typedef struct info_options {
     bool json;
+    cli_server_options server;
 } info_options;
 
 typedef struct info {
     const char *path;
-    bool folder; /* or an exported file */
+    bool away;   /* on a server */
+    bool folder; /* otherwise: a folder, not an exported file */
     cli_state_view view;
+    vidi_cluster_stats more; /* if away */
 } info;
 
 /* The index-th epoch, the oldest first; the last one is the current one. Returns false after that. */
@@ -80,13 +85,30 @@ static void print_folder(json_writer *json, const info *state)
     json_close(json, '}');
 }
 
+static void print_shards(json_writer *json, const vidi_cluster_stats *more)
+{
+    char id[17];
+
+    snprintf(id, sizeof id, "%016llx", (unsigned long long)more->set_id);
+    json_add_string(json, "id", id);
+    json_add_count(json, "shards", more->shards);
+    json_add_count(json, "nodes", more->nodes);
+    json_add_count(json, "claims", more->claims);
+    json_add_count(json, "expired_claims", more->expired);
+    json_add_count(json, "least", more->least);
+    json_add_count(json, "most", more->most);
+}
+
 static void print_json(cli_out *out, const info *state)
 {
     const vidi_stats *stats = &state->view.stats;
     json_writer json = cli_json_begin(out);
 
     json_add_string(&json, "path", state->path);
-    json_add_count(&json, "format", FORMAT);
+    if (state->away)
+        print_shards(&json, &state->more);
+    else
+        json_add_count(&json, "format", FORMAT);
     json_add_string(&json, "kind", stats->kind);
     json_add_string(&json, "params", stats->params);
     json_add_string(&json, "canon", stats->canon);
@@ -99,7 +121,8 @@ static void print_json(cli_out *out, const info *state)
     json_add_count(&json, "bytes", stats->bytes);
     json_add_count(&json, "memory_bytes", stats->memory_bytes);
     json_add_real(&json, "fill", stats->fill);
-    json_add_bool(&json, "fill_has_log", !state->view.without_log);
+    if (!state->away)
+        json_add_bool(&json, "fill_has_log", !state->view.without_log);
     json_add_real(&json, "error_now", stats->fp_now);
     json_add_real(&json, "expected_lost", stats->expected_lost);
     json_add_string(&json, "expected_lost_is", cli_lost_is(stats));
@@ -136,6 +159,21 @@ static void folder_rows(cli_table *table, const info *state)
         cli_table_text(table, "damage", damage.text);
 }
 
+static void shard_rows(cli_table *table, const vidi_cluster_stats *more)
+{
+    cli_number shards, servers, least, most;
+
+    cli_table_cell(table, "shards");
+    bool equal = more->least == more->most;
+    cli_table_cell(table, "%s on %s %s, with %s%s%s URLs", cli_human_count(&shards, more->shards),
+                   cli_human_count(&servers, more->nodes), more->nodes == 1 ? "server" : "servers",
+                   equal ? "" : cli_human_count(&least, more->least), equal ? "" : " to ",
+                   cli_human_count(&most, more->most));
+    cli_table_cell(table, "claimed");
+    cli_table_cell(table, "%s, %s of them expired", cli_human_urls(&most, more->claims),
+                   cli_human_count(&least, more->expired));
+}
+
 static int print_table(cli_out *out, const info *state)
 {
     const vidi_stats *stats = &state->view.stats;
@@ -143,8 +181,12 @@ static int print_table(cli_out *out, const info *state)
     cli_number number;
 
     cli_table_text(&table, "path", state->path);
-    cli_table_cell(&table, "format");
-    cli_table_cell(&table, "%d%s", FORMAT, state->folder ? "" : ", exported");
+    if (state->away) {
+        shard_rows(&table, &state->more);
+    } else {
+        cli_table_cell(&table, "format");
+        cli_table_cell(&table, "%d%s", FORMAT, state->folder ? "" : ", exported");
+    }
     cli_table_cell(&table, "kind");
     cli_table_cell(&table, "%s%s%s", stats->kind, *stats->params ? " " : "", stats->params);
     cli_table_cell(&table, "hash");
@@ -207,12 +249,27 @@ static int print(const info *state, bool json)
     return cli_out_end(&out, status);
 }
 
+static int look_away(info *state, const char *address, const cli_server_options *options)
+{
+    vidi_cluster *cluster;
+
+    CLI_TRY(cli_server_open(&cluster, address, options, &(cli_server_use){.flags = VIDI_READ_ONLY}));
+    int status = cli_server_stat(cluster, address, &state->view.stats, &state->more);
+    state->view.stats.past_epochs = 0; /* their records stay on the servers */
+    vidi_cluster_close(cluster);
+    return status;
+}
+
 static int run(void *values, cli_words words)
 {
     const info_options *options = values;
-    info state = {.path = words.list[0], .folder = cli_state_is_folder(words.list[0])};
-    int status = cli_state_look(state.path, &state.view);
+    const char *path = words.list[0];
+    cli_shown shown;
+    info state = {
+        .path = cli_shown_path(&shown, path), .away = cli_is_address(path), .folder = cli_state_is_folder(path)};
 
+    CLI_TRY(cli_server_check(path, &options->server));
+    int status = state.away ? look_away(&state, path, &options->server) : cli_state_look(path, &state.view);
     if (status == CLI_OK)
         status = print(&state, options->json);
     vidi_close(state.view.set);
@@ -221,6 +278,7 @@ static int run(void *values, cli_words words)
 
 static const cli_option options_table[] = {
     {"json", 0, CLI_FLAG, offsetof(info_options, json), NULL, "Print one JSON object instead of a table", NULL, 0},
+    CLI_SERVER_OPTIONS(offsetof(info_options, server)),
     CLI_OPTIONS_END,
 };
 
@@ -229,16 +287,21 @@ const cli_command cli_info = {
     .summary = "Print a saved set's kind, size and expected losses",
     .usage = "vidi info [OPTION]... STATE",
     .about = "Prints the statistics of a saved set: kind, size, error rate, pages lost, epochs, files.",
-    .details = "STATE is a folder with a set, or a file that 'vidi export' wrote. A large folder is mapped, not read, "
-               "so this is fast whatever its size. The folder may be in use; the figures are those of the moment it "
-               "was opened. 'filter' is the size of the set itself, 'memory' is the memory that this command needed.\n"
-               "This command does not verify every byte; use 'vidi check' for that.\n"
-               "The exit status is 0, or 2 after an error.",
+    .details =
+        "STATE is a folder with a set, or a file that 'vidi export' wrote. A large folder is mapped, not read, "
+        "so this is fast whatever its size. The folder may be in use; the figures are those of the moment it "
+        "was opened. 'filter' is the size of the set itself, 'memory' is the memory that this command needed.\n"
+        "STATE may also be the address of a set on a server, such as redis://localhost/crawl. The figures are then "
+        "sums over its shards; 'fill' and the error rate are those of a URL chosen at random. URLs that clients "
+        "have claimed, but not yet committed, are counted apart.\n"
+        "This command does not verify every byte; use 'vidi check' for that.\n"
+        "The exit status is 0, or 2 after an error.",
     .examples = "  vidi info crawl.state\n"
                 "  vidi info --json crawl.state | jq .expected_lost\n"
                 "  vidi info --json crawl.state | jq '.epochs[] | [.epoch, .count]'\n",
     .options = options_table,
     .size = sizeof(info_options),
+    .common = "json help",
     .operand = "STATE",
     .least = 1,
     .most = 1,

@@ -1,7 +1,8 @@
 /*
  * vidi list: prints the URLs in a state, for kinds that keep them, or what the state keeps of their hashes.
  *
- * The set is read into memory, not mapped: a mapped set lists URLs from its log separately, so one could come twice.
+ * The set is read into memory, not mapped: a mapped set lists URLs from its log separately, so one could come twice. Of
+ * a set on a server, one shard after the other is read.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +13,12 @@
 
 typedef struct list_options {
     bool hashes, json, null;
+    cli_server_options server;
 } list_options;
 
 typedef struct listing {
     const list_options *options;
+    const char *path;
     bool keys; /* the canonical form is not a URL but a key, such as a host: invalid lines are set apart by a NUL */
     cli_out out;
 } listing;
@@ -55,32 +58,52 @@ static int put_entry(void *context, const vidi_entry *entry)
     return list->out.error ? NO_OUTPUT : 0;
 }
 
-static int list_set(listing *list, const vidi_set *set, const char *path)
+static int list_set(void *context, const vidi_set *set)
 {
+    listing *list = context;
     vidi_stats stats;
 
-    CLI_TRY(cli_state_stat(set, path, &stats));
+    CLI_TRY(cli_state_stat(set, list->path, &stats));
     if (!(stats.can & VIDI_CAN_ITERATE))
-        return cli_state_cannot(path, &stats, VIDI_CAN_ITERATE, "list what it holds");
+        return cli_state_cannot(list->path, &stats, VIDI_CAN_ITERATE, "list what it holds");
     int result = vidi_iterate(set, put_entry, list);
     if (result == NO_URLS)
-        return cli_error("%s is of kind %s, which keeps only hashes of its URLs; list them with --hashes", path,
+        return cli_error("%s is of kind %s, which keeps only hashes of its URLs; list them with --hashes", list->path,
                          stats.kind);
-    return result < 0 ? cli_state_error(path, result) : CLI_OK;
+    if (result == NO_OUTPUT)
+        return cli_out_flush(&list->out); /* closing it prints the message */
+    return result < 0 ? cli_state_error(list->path, result) : CLI_OK;
+}
+
+static int list_here(listing *list, const char *path)
+{
+    vidi_set *set;
+
+    CLI_TRY(cli_state_open(&set, path, &(cli_opening){.flags = VIDI_READ_ONLY | VIDI_NO_MAP}));
+    int status = list_set(list, set);
+    vidi_close(set);
+    return status;
+}
+
+static int list_away(listing *list, const char *address)
+{
+    vidi_cluster *cluster;
+
+    CLI_TRY(cli_server_open(&cluster, address, &list->options->server, &(cli_server_use){.flags = VIDI_READ_ONLY}));
+    int status = cli_server_each_shard(cluster, address, list_set, list);
+    vidi_cluster_close(cluster);
+    return status;
 }
 
 static int run(void *values, cli_words words)
 {
-    vidi_set *set;
-    listing list = {.options = values};
-    int status = cli_state_open(&set, words.list[0], &(cli_opening){.flags = VIDI_READ_ONLY | VIDI_NO_MAP});
+    const char *state = words.list[0];
+    cli_shown shown;
+    listing list = {.options = values, .path = cli_shown_path(&shown, state)};
 
-    if (status != CLI_OK)
-        return status;
+    CLI_TRY(cli_server_check(state, &list.options->server));
     cli_out_init(&list.out, STDOUT_FILENO);
-    status = cli_out_end(&list.out, list_set(&list, set, words.list[0]));
-    vidi_close(set);
-    return status;
+    return cli_out_end(&list.out, cli_is_address(state) ? list_away(&list, state) : list_here(&list, state));
 }
 
 #define FIELD(name) offsetof(list_options, name)
@@ -91,6 +114,7 @@ static const cli_option options_table[] = {
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print a JSON object for each URL, with how often it was added",
      "It has url (or hash, with --hashes) and times, which is 1 unless the state counts (multiset=on).", 0},
     CLI_NULL_OPTIONS(list_options),
+    CLI_SERVER_OPTIONS(offsetof(list_options, server)),
     CLI_OPTIONS_END,
 };
 
@@ -102,12 +126,14 @@ const cli_command cli_list = {
     .details = "STATE is a folder with a set, which may be in use, or a file that 'vidi export' wrote. The kinds "
                "hashset, sorted and list keep their URLs. The kind fingerprint, which is the default, keeps only "
                "hashes; list them with --hashes. The other kinds cannot be listed.\n"
-               "This takes as much memory as the set.\n"
+               "This takes as much memory as the set. STATE may also be the address of a set on a server, such as "
+               "redis://localhost/crawl; this takes as much memory as one of its shards.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi list crawl.vidi | sort > urls.txt\n"
                 "  vidi list --json crawl.vidi | jq -r 'select(.times > 1).url'\n",
     .options = options_table,
     .size = sizeof(list_options),
+    .common = "hashes json null help",
     .operand = "STATE",
     .least = 1,
     .most = 1,

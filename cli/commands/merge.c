@@ -7,13 +7,15 @@
  *
  * A new OUT is merged on disk if the others are folders and their kind can do it (vidi_merge_stored). Otherwise it is
  * merged in memory, and its folder is made when it is whole. If OUT exists, its set is loaded and the others are merged
- * into it.
+ * into it. merge_server.c merges into a set on a server. Of one that is merged from a server, one shard after the other
+ * is read; its first shard stands for it where sets are compared.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "commands/merge_server.h"
 #include "ui/options.h"
 #include "pipeline/state.h"
 #include "vidi/transfer.h"
@@ -28,7 +30,12 @@ typedef struct merging {
     vidi_set *into;
     cli_words from; /* the paths of the others */
     vidi_set **sets;
+    vidi_cluster **clusters; /* those of them that are on servers; the others are NULL */
+    const cli_server_options *server;
 } merging;
+
+/* What is added to an error code of vidi/cluster.h. */
+enum { AWAY = -1000 };
 
 static const vidi_access reading = {.size = sizeof reading, .flags = VIDI_READ_ONLY};
 static const vidi_access loading = {.size = sizeof loading, .flags = VIDI_READ_ONLY | VIDI_NO_MAP};
@@ -51,11 +58,24 @@ static int check_places(const merging *job)
     return CLI_OK;
 }
 
+static int open_first_shard(merging *job, size_t i)
+{
+    const char *address = job->from.list[i];
+
+    CLI_TRY(cli_server_open(&job->clusters[i], address, job->server, &(cli_server_use){.flags = VIDI_READ_ONLY}));
+    int error = vidi_cluster_read_shard(job->clusters[i], 0, &job->sets[i]);
+    return error < 0 ? cli_server_error(address, error) : CLI_OK;
+}
+
 /* Opens the sets to be merged and verifies them, because opening does not verify a mapped set. */
 static int open_all(merging *job)
 {
     cli_opening opening = {.flags = VIDI_READ_ONLY, .damage = job->write.accepts ? CLI_DAMAGE_WARNS : CLI_DAMAGE_FAILS};
     for (size_t i = 0; i < job->from.count && !job->sets[i]; i++) {
+        if (cli_is_address(job->from.list[i])) {
+            CLI_TRY(open_first_shard(job, i));
+            continue;
+        }
         CLI_TRY(cli_state_open(&job->sets[i], job->from.list[i], &opening));
         int error = vidi_verify(job->sets[i]);
         if (error < 0)
@@ -107,11 +127,13 @@ static const char *advice(int error)
 
 static int cannot_be_merged(const merging *job, size_t i, int error, const char *message)
 {
-    const char *other = job->fresh ? job->from.list[0] : job->path;
+    cli_shown other, this;
     bool alone = job->fresh && i == 0;
 
-    return cli_error("%s%s%s cannot be merged: %s%s", alone ? "" : other, alone ? "" : " and ", job->from.list[i],
-                     *message ? message : vidi_strerror(error), advice(error));
+    cli_shown_path(&other, job->fresh ? job->from.list[0] : job->path);
+    return cli_error("%s%s%s cannot be merged: %s%s", alone ? "" : other.path, alone ? "" : " and ",
+                     cli_shown_path(&this, job->from.list[i]), *message ? message : vidi_strerror(error),
+                     advice(error));
 }
 
 static int does_not_fit(const merging *job, size_t i, int error)
@@ -147,10 +169,32 @@ static bool can_lose(const merging *job)
     return vidi_stat(job->sets[0], &stats) != VIDI_OK || !(stats.can & VIDI_KEEPS_URLS);
 }
 
+static int merge_shards(const merging *job, vidi_set *into, size_t i)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    vidi_cluster_stats more = {.size = sizeof more};
+    int error = vidi_cluster_stat(job->clusters[i], &stats, &more);
+
+    for (uint32_t at = 0; error == VIDI_OK && at < more.shards; at++) {
+        vidi_set *shard;
+        error = vidi_cluster_read_shard(job->clusters[i], at, &shard);
+        if (error < 0)
+            break;
+        error = vidi_merge(into, shard, job->flags);
+        vidi_close(shard);
+        if (error < 0)
+            return error;
+    }
+    return error < 0 ? AWAY + error : VIDI_OK;
+}
+
 /* A set whose log has removals cannot be merged while it is mapped, so it is read into memory. */
 static int merge_one(const merging *job, vidi_set *into, size_t i)
 {
     vidi_set *copy;
+
+    if (job->clusters[i])
+        return merge_shards(job, into, i);
     int error = vidi_merge(into, job->sets[i], job->flags);
 
     if (error != VIDI_ECANNOT || vidi_open(&copy, job->from.list[i], &loading) < 0)
@@ -268,7 +312,10 @@ static int merge_all(const merging *job)
     for (size_t i = 0; i < job->from.count; i++) {
         int error = merge_one(job, job->into, i);
         if (error < 0) {
-            does_not_fit(job, i, error);
+            if (error < AWAY)
+                cli_server_error(job->from.list[i], error - AWAY);
+            else
+                does_not_fit(job, i, error);
             if (job->fresh || (error == VIDI_ERATE && i == 0))
                 return CLI_ERROR;
             return cli_error("%s may hold a part of them now; run the same command again%s to complete it", job->path,
@@ -328,6 +375,7 @@ static int merge(merging *job)
 typedef struct merge_options {
     cli_write_options write;
     bool force;
+    cli_server_options server;
 } merge_options;
 
 static int run(void *values, cli_words words)
@@ -336,15 +384,22 @@ static int run(void *values, cli_words words)
     merging job = {.path = words.list[0],
                    .write = options->write,
                    .flags = options->force ? VIDI_MERGE_FORCE : 0,
-                   .from = {words.list + 1, words.count - 1}};
+                   .from = {words.list + 1, words.count - 1},
+                   .server = &options->server};
+
+    CLI_TRY(cli_server_check_any(words, &options->server));
+    if (cli_is_address(job.path))
+        return cli_merge_into_server(job.path, job.from, &options->write, &options->server);
     job.sets = calloc(job.from.count, sizeof *job.sets);
-    if (!job.sets)
-        return cli_error("out of memory");
-    int status = merge(&job);
+    job.clusters = calloc(job.from.count, sizeof *job.clusters);
+    int status = job.sets && job.clusters ? merge(&job) : cli_error("out of memory");
     vidi_close(job.into);
-    for (size_t i = 0; i < job.from.count; i++)
+    for (size_t i = 0; job.sets && i < job.from.count; i++)
         vidi_close(job.sets[i]);
+    for (size_t i = 0; job.clusters && i < job.from.count; i++)
+        vidi_cluster_close(job.clusters[i]);
     free(job.sets);
+    free(job.clusters);
     return status;
 }
 
@@ -359,6 +414,8 @@ static const cli_option options_table[] = {
      "Without this option, a set that is damaged or lacks a file is an error, and OUT is not changed. URLs that are "
      "gone will be new again.",
      0},
+    CLI_REPLICA_OPTION(offsetof(merge_options, server)),
+    CLI_SERVER_OPTIONS(offsetof(merge_options, server)),
     CLI_OPTIONS_END,
 };
 
@@ -367,25 +424,31 @@ const cli_command cli_merge = {
     .summary = "Merge saved sets into one",
     .usage = "vidi merge [OPTION]... OUT IN...",
     .about = "Adds the URLs of the saved sets IN to the saved set OUT.",
-    .details = "If OUT does not exist, it is created with the settings of the first IN. Each IN is a folder, which "
-               "may be in use, or a file that 'vidi export' wrote; they are not changed.\n"
-               "Sets can be merged only if they have the same canonical form. Sets of the kinds hashset, sorted "
-               "and list keep their URLs, so nothing else needs to be the same. Sets of the other kinds keep only "
-               "hashes, so they must also agree in kind, parameters, key, hash function and epoch: make each with "
-               "'vidi --state STATE --like OTHER', or 'vidi export' one set and 'vidi import' the file on each "
-               "machine.\n"
-               "All sets are opened, verified and compared before the first one is merged. If two do not fit "
-               "together, an error says what differs. A new OUT appears only when it is complete.\n"
-               "Pages that one of the sets lost stay lost: its expected losses are added, in proportion to how "
-               "many of its URLs are new. So merging a set again adds nothing.\n"
-               "A set made for n URLs loses far more pages when it holds the URLs of two such sets. If the error "
-               "rate would become more than twice the one that was asked for, the merge is refused. Make the sets "
-               "with a capacity for all URLs together, or merge them with --force.\n"
-               "The exit status is 0, or 2 after an error.",
+    .details =
+        "If OUT does not exist, it is created with the settings of the first IN. Each IN is a folder, which "
+        "may be in use, or a file that 'vidi export' wrote; they are not changed.\n"
+        "Sets can be merged only if they have the same canonical form. Sets of the kinds hashset, sorted "
+        "and list keep their URLs, so nothing else needs to be the same. Sets of the other kinds keep only "
+        "hashes, so they must also agree in kind, parameters, key, hash function and epoch: make each with "
+        "'vidi --state STATE --like OTHER', or 'vidi export' one set and 'vidi import' the file on each "
+        "machine.\n"
+        "All sets are opened, verified and compared before the first one is merged. If two do not fit "
+        "together, an error says what differs. A new OUT appears only when it is complete.\n"
+        "Pages that one of the sets lost stay lost: its expected losses are added, in proportion to how "
+        "many of its URLs are new. So merging a set again adds nothing.\n"
+        "A set made for n URLs loses far more pages when it holds the URLs of two such sets. If the error "
+        "rate would become more than twice the one that was asked for, the merge is refused. Make the sets "
+        "with a capacity for all URLs together, or merge them with --force.\n"
+        "OUT and IN may also be addresses of sets on servers, such as redis://localhost/crawl. From a server, one "
+        "shard after the other is read. A set can be merged into one on a server only if it keeps its URLs, "
+        "because it must be known which shard each URL belongs to; OUT must exist ('vidi init').\n"
+        "The exit status is 0, or 2 after an error.",
     .examples = "  vidi merge all.state one.state two.state three.state\n"
-                "  vidi merge all.state from-other-machines/*.vidi\n",
+                "  vidi merge all.state from-other-machines/*.vidi\n"
+                "  vidi merge all.state redis://localhost/crawl\n",
     .options = options_table,
     .size = sizeof(merge_options),
+    .common = "force wait accept-damage help",
     .operand = "STATE",
     .least = 2,
     .run = run,

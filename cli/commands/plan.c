@@ -2,22 +2,25 @@
  * vidi plan: which kind of set to use and what it costs. The library computes and orders the plans (vidi_plan); this
  * command prints them, with an asterisk at the one that `vidi` itself would use.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "commands/plan_cluster.h"
 #include "pipeline/options/set_options.h"
 #include "ui/options.h"
 #include "ui/output.h"
 #include "ui/plan_plot.h"
 
-enum { PLANS = 64 };
+enum { PLANS = 64, OPTIONS_ROOM = 256 };
 
 typedef struct plan_options {
     const char *kind, *color;
     char *params;
     uint64_t urls, memory, k;
     double error, multiplier, url_bytes;
-    double lost; /* negative: not given; 0: only kinds that lose nothing */
+    double lost;    /* negative: not given; 0: only kinds that lose nothing */
+    uint64_t nodes; /* of a cluster; 0: not given */
     bool json, plot, no_plot;
 } plan_options;
 
@@ -30,7 +33,7 @@ typedef struct plan_answer {
     const vidi_plan_entry *chosen; /* NULL: vidi would refuse them all */
 } plan_answer;
 
-static int ask(const plan_options *options, plan_answer *answer)
+static int make_request(const plan_options *options, plan_answer *answer)
 {
     vidi_plan_request *want = &answer->want;
 
@@ -49,6 +52,13 @@ static int ask(const plan_options *options, plan_answer *answer)
     want->url_bytes = options->url_bytes;
     answer->assumed = !(want->error > 0) && options->lost < 0 && !(want->urls && want->memory) &&
                       !(want->k && want->multiplier > 0) && !want->params;
+    return CLI_OK;
+}
+
+static int ask(plan_answer *answer)
+{
+    vidi_plan_request *want = &answer->want;
+
     answer->n = PLANS;
     CLI_TRY(cli_library_status(vidi_plan(want, answer->plans, &answer->n)));
     answer->chosen = cli_plan_choice(want, answer->plans, answer->n);
@@ -120,31 +130,42 @@ static int print_table(cli_out *out, const plan_answer *answer)
 /* Returns true if `vidi` has an option for each number of the request, so it can make the same plan itself. */
 static bool vidi_can_ask(const vidi_plan_request *want)
 {
-    return (want->urls || want->memory) && !want->kind && !want->params && !want->k && !(want->multiplier > 0) &&
+    return (want->urls || want->memory) && !want->params && !want->k && !(want->multiplier > 0) &&
            !(want->url_bytes > 0);
 }
 
 /* The options by which `vidi` comes to the chosen plan. */
-static void print_command(cli_out *out, const plan_answer *answer)
+static void make_options(const plan_answer *answer, char text[OPTIONS_ROOM])
 {
     const vidi_plan_request *want = &answer->want;
+    char kind[40] = "", urls[40] = "", memory[40] = "", error[60] = "", lost[60] = "";
     cli_number number;
 
-    cli_out_text(out, "vidi");
-    if (!vidi_can_ask(want)) {
-        cli_out_format(out, " --kind %s --param %s", answer->chosen->kind, answer->chosen->params);
-        return;
-    }
+    if (want->kind)
+        snprintf(kind, sizeof kind, " --kind %.30s", want->kind);
     if (want->urls)
-        cli_out_format(out, " --capacity %llu", (unsigned long long)want->urls);
+        snprintf(urls, sizeof urls, " --capacity %llu", (unsigned long long)want->urls);
     if (want->memory)
-        cli_out_format(out, " --memory %llu", (unsigned long long)want->memory);
+        snprintf(memory, sizeof memory, " --memory %llu", (unsigned long long)want->memory);
     if (want->error > 0)
-        cli_out_format(out, " --error %s", cli_shortest_real(&number, want->error));
+        snprintf(error, sizeof error, " --error %s", cli_shortest_real(&number, want->error));
     if (want->lost > 0)
-        cli_out_format(out, " --lost %s", cli_shortest_real(&number, want->lost));
+        snprintf(lost, sizeof lost, " --lost %s", cli_shortest_real(&number, want->lost));
     else if (want->exact || answer->assumed)
-        cli_out_format(out, " --lost %d", want->exact ? 0 : 1);
+        snprintf(lost, sizeof lost, " --lost %d", want->exact ? 0 : 1);
+    snprintf(text, OPTIONS_ROOM, "%s%s%s%s%s", kind, urls, memory, error, lost);
+}
+
+static void print_command(cli_out *out, const plan_answer *answer)
+{
+    char options[OPTIONS_ROOM];
+
+    if (vidi_can_ask(&answer->want) && !answer->want.kind) {
+        make_options(answer, options);
+        cli_out_format(out, "vidi%s", options);
+    } else {
+        cli_out_format(out, "vidi --kind %s --param %s", answer->chosen->kind, answer->chosen->params);
+    }
 }
 
 static void print_notes(cli_out *out, const plan_answer *answer)
@@ -163,6 +184,23 @@ static void print_notes(cli_out *out, const plan_answer *answer)
                       "can: d delete, c count, m merge, l list, g grow, p add from several threads in parallel.\n");
 }
 
+/* ---- on a cluster ---- */
+
+static int print_for_cluster(const plan_options *options, const plan_answer *answer)
+{
+    char command[OPTIONS_ROOM];
+    cli_out out;
+    cli_cluster_request request = {.want = &answer->want, .nodes = (uint32_t)options->nodes, .json = options->json};
+
+    if (options->plot)
+        return cli_error("--plot and --cluster exclude each other");
+    make_options(answer, command);
+    if (vidi_can_ask(&answer->want))
+        request.command = command + 1;
+    cli_out_init(&out, STDOUT_FILENO);
+    return cli_out_end(&out, cli_cluster_print(&out, &request));
+}
+
 static int plan_run(const plan_options *options)
 {
     plan_answer answer;
@@ -172,7 +210,10 @@ static int plan_run(const plan_options *options)
     CLI_TRY(cli_color_on(STDOUT_FILENO, options->color, &color));
     if (options->plot && (options->no_plot || options->json))
         return cli_error("--plot and --%s exclude each other", options->json ? "json" : "no-plot");
-    CLI_TRY(ask(options, &answer));
+    CLI_TRY(make_request(options, &answer));
+    if (options->nodes)
+        return print_for_cluster(options, &answer);
+    CLI_TRY(ask(&answer));
 
     int status = CLI_OK;
     cli_out_init(&out, STDOUT_FILENO);
@@ -210,6 +251,8 @@ static const cli_option options_table[] = {
     {"kind", 0, CLI_TEXT, FIELD(kind), "NAME", "This kind only; 'vidi kinds' lists them", NULL, 0},
     {"param", 0, CLI_PAIRS, FIELD(params), "NAME=VALUE", "Parameter of that kind; may be given several times", NULL, 0},
     {"url-bytes", 0, CLI_REAL, FIELD(url_bytes), "N", "Average length of a URL, for kinds storing URLs [80]", NULL, 0},
+    {"cluster", 0, CLI_COUNT, FIELD(nodes), "NODES", "Plan for this many nodes of a Redis or Valkey Cluster",
+     "Chooses the number of shards, and tells the memory of each node and how many URLs a second to expect.", 1000},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print an array of objects instead of a table", NULL, 0},
     {"plot", 0, CLI_FLAG, FIELD(plot), NULL, "Draw pages lost against memory below the table",
      "This is the default on a terminal.", 0},
@@ -237,6 +280,11 @@ const cli_command cli_plan = {
         "several threads in parallel (p). The last column has the values to give as --param.\n"
         "'<=' stands before upper bounds, for kinds that lose more or less depending on how alike the URLs are. '~' "
         "stands before figures that hold for most URLs while a few URLs are lost for certain.\n"
+        "With --cluster, the set is divided among shards of at most 8 MiB each, so that moving one to another node "
+        "never "
+        "holds up a server for long, and among at least 16 for each node. The fullest node is the one that is expected "
+        "to have the most shards: nodes have equal ranges of slots, and a shard's slot is at random in a range of its "
+        "own. Rates follow from the processor time that a server was measured to take for a URL.\n"
         "On a terminal, a plot shows what more or less memory would change: each kind has a curve of its pages lost "
         "for the number of URLs in the first plan. Where curves meet, their symbols alternate. Kinds that lose nothing "
         "have a symbol in the lowest row, at the memory that they need.\n"
@@ -245,6 +293,7 @@ const cli_command cli_plan = {
                 "  vidi plan --urls 1e9 --lost 0            no page lost\n"
                 "  vidi plan --urls 1e8 --memory 512M       what fits?\n"
                 "  vidi plan --kind classic --memory 1G --error 1e-6\n"
+                "  vidi plan --urls 1e9 --lost 1 --cluster 3\n"
                 "  vidi plan --urls 1e9 --json | jq '.[] | select(.chosen)'\n",
     .options = options_table,
     .size = sizeof(plan_options),

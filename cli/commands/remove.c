@@ -17,13 +17,14 @@ typedef struct remove_options {
     const char *invalid;
     cli_write_options write;
     bool null, quiet, stats, json;
+    cli_server_options server;
 } remove_options;
 
-static int check_kind(const vidi_set *set, const char *path)
+static int check_kind(const cli_target *target, const char *path)
 {
-    vidi_stats stats;
+    vidi_stats stats = {.size = sizeof stats};
 
-    CLI_TRY(cli_state_stat(set, path, &stats));
+    CLI_TRY(cli_target_status(target, cli_target_stat(target, &stats, NULL)));
     return stats.can & VIDI_CAN_DELETE ? CLI_OK : cli_state_cannot(path, &stats, VIDI_CAN_DELETE, "remove URLs");
 }
 
@@ -32,6 +33,7 @@ static int check_kind(const vidi_set *set, const char *path)
 static int report_run(const cli_job *job, const remove_options *options, const char *path)
 {
     cli_report report;
+    cli_shown shown;
     cli_number number, other;
     int status = cli_job_report(job, &report);
 
@@ -40,8 +42,8 @@ static int report_run(const cli_job *job, const remove_options *options, const c
     /* Verdicts are answers from before the change: a URL that was seen is removed now, and a new one was not there. */
     const uint64_t removed = report.seen, absent = report.fresh;
     if (!options->quiet)
-        status = cli_print_result("%s: %s removed, %s not there\n", path, cli_human_urls(&number, removed),
-                                  cli_human_count(&other, absent));
+        status = cli_print_result("%s: %s removed, %s not there\n", cli_shown_path(&shown, path),
+                                  cli_human_urls(&number, removed), cli_human_count(&other, absent));
     const cli_figure figures[] = {
         {"read", "lines read", CLI_IS_COUNT, .count = report.read},
         {"removed", "removed", CLI_IS_COUNT, .count = removed},
@@ -61,24 +63,37 @@ static int report_run(const cli_job *job, const remove_options *options, const c
 
 /* ---- the command ---- */
 
+/* On a server, a removal takes effect at once. */
+static int open_target(cli_job *job, const remove_options *options, const char *path, uint32_t invalid)
+{
+    cli_opening opening = {.flags = VIDI_MANUAL_COMMIT, .invalid = invalid};
+    cli_server_use use = {.invalid = invalid};
+
+    CLI_TRY(cli_server_check(path, &options->server));
+    job->commits = !cli_is_address(path);
+    if (job->commits)
+        return cli_state_open_to_write(&job->target.here, path, &options->write, opening);
+    CLI_TRY(cli_write_check_address(&options->write));
+    return cli_server_open(&job->target.away, path, &options->server, &use);
+}
+
 static int remove_run(cli_job *job, const remove_options *options, cli_words words)
 {
-    cli_opening opening = {.flags = VIDI_MANUAL_COMMIT};
     const char *path = words.list[0];
+    uint32_t invalid;
 
-    if (cli_invalid_parse(options->invalid, &opening.invalid) != CLI_OK ||
-        cli_extract_init(&job->extract, &options->extract, opening.invalid) != CLI_OK)
+    if (cli_invalid_parse(options->invalid, &invalid) != CLI_OK ||
+        cli_extract_init(&job->extract, &options->extract, invalid) != CLI_OK)
         return CLI_ERROR;
     if (options->quiet)
         cli_warnings_off();
-    int status = cli_state_open_to_write(&job->target.here, path, &options->write, opening);
+    int status = open_target(job, options, path, invalid);
     if (status == CLI_OK)
-        status = check_kind(job->target.here, path);
+        status = check_kind(&job->target, path);
     if (status != CLI_OK)
         return status;
     job->action = CLI_REMOVE;
-    job->fails_invalid = opening.invalid == VIDI_FAIL_INVALID;
-    job->commits = true;
+    job->fails_invalid = invalid == VIDI_FAIL_INVALID;
     job->printer.what = CLI_PRINT_NOTHING;
     job->printer.end = options->null ? 0 : '\n';
     job->limit = cli_line_limit_of(options->max_line, 0);
@@ -113,6 +128,8 @@ static const cli_option options_table[] = {
      0},
     CLI_WRITE_OPTIONS(remove_options),
     CLI_STATS_OPTIONS(remove_options, NULL),
+    CLI_REPLICA_OPTION(offsetof(remove_options, server)),
+    CLI_SERVER_OPTIONS(offsetof(remove_options, server)),
     {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Print no result and no warnings, only errors", NULL, 0},
     CLI_OPTIONS_END,
 };
@@ -131,7 +148,9 @@ const cli_command cli_remove = {
         "Remove only URLs that this state has answered 'new' for. A state that keeps hashes sometimes mistakes a new "
         "URL for one that it has seen; removing such a URL would remove another one instead, which would then be new "
         "again.\n"
-        "What is reported as removed is on disk. If the command is killed, run it again: it removes the rest, and "
+        "STATE is a folder, or the address of a set on a server, such as redis://localhost/crawl. What is reported as "
+        "removed is on disk, or has reached the server. If the command is killed, run it again: it removes the rest, "
+        "and "
         "counts what was already removed as not there. 'vidi kinds' shows which kinds can remove URLs.\n"
         "The exit status is 0, also if some URLs were not there, or 2 after an error.",
     .examples = "  vidi remove crawl.vidi failed.txt\n"

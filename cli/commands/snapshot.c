@@ -31,6 +31,9 @@ static int snapshot(vidi_set *set, const char *path)
 static int run(void *values, cli_words words)
 {
     vidi_set *set;
+
+    if (cli_is_address(words.list[0]))
+        return cli_server_refuse(words.list[0], "a server saves its data by itself, as its configuration says");
     int status = cli_state_open_to_write(&set, words.list[0], values, (cli_opening){0});
 
     if (status == CLI_OK)

@@ -2,6 +2,8 @@
  * vidi top: what a running `vidi --state` is doing, drawn again and again in the same place. If no process is running,
  * it shows what is saved, and waits for one. live_file.h says how the two processes communicate; nothing here disturbs
  * the run.
+ *
+ * A set on a server is asked for its figures; how fast URLs are added follows from two answers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include "commands/crawl/crawl_top.h"
+#include "common/clock.h"
 #include "ui/live_file.h"
 #include "ui/options.h"
 #include "pipeline/state.h"
@@ -20,21 +23,41 @@ enum { REDRAW_MS = 500, BAR_WIDTH = 30, LABEL_ROOM = 14 };
 typedef struct top_options {
     const char *state, *color;
     bool once, json;
+    cli_server_options server;
 } top_options;
 
 /* What is known at the moment. */
 typedef struct top {
-    const char *path;
-    bool runs;          /* a process is running */
-    cli_live_view view; /* what it published; if none is running, only the set in its report */
-    bool looked;        /* at what is saved, since a process last ran */
+    const char *path;        /* as it may be shown */
+    const char *address;     /* of a set on a server; NULL: a folder */
+    vidi_cluster *cluster;   /* the same */
+    vidi_cluster_stats more; /* the same */
+    double looked_at, rate;  /* the same: seconds; URLs added a second since the look before */
+    bool runs;               /* a process is running */
+    cli_live_view view;      /* what it published; if none is running, only the set in its report */
+    bool looked;             /* at what is saved, since a process last ran */
     bool color;
 } top;
+
+static int look_away(top *top)
+{
+    vidi_stats *stats = &top->view.report.set;
+    uint64_t had = stats->count, epoch = stats->epoch;
+    double now = clock_seconds(), passed = now - top->looked_at;
+
+    CLI_TRY(cli_server_stat(top->cluster, top->address, stats, &top->more));
+    bool comparable = top->looked_at > 0 && passed > 0 && stats->epoch == epoch && stats->count >= had;
+    top->rate = comparable ? (double)(stats->count - had) / passed : 0;
+    top->looked_at = now;
+    return CLI_OK;
+}
 
 static int look(top *top)
 {
     cli_state_view saved;
 
+    if (top->cluster)
+        return look_away(top);
     top->runs = cli_live_read(top->path, &top->view);
     if (top->runs || top->looked) {
         top->looked = !top->runs;
@@ -56,6 +79,14 @@ static double rate_now(const top *top)
 
 /* ---- for programs ---- */
 
+static void put_shards(json_writer *json, const vidi_cluster_stats *more)
+{
+    json_add_count(json, "shards", more->shards);
+    json_add_count(json, "nodes", more->nodes);
+    json_add_count(json, "claims", more->claims);
+    json_add_count(json, "expired_claims", more->expired);
+}
+
 static void put_json(cli_out *out, const top *top)
 {
     const cli_live_rates *rates = &top->view.rates;
@@ -63,7 +94,10 @@ static void put_json(cli_out *out, const top *top)
     json_writer json = cli_json_begin(out);
 
     json_add_string(&json, "path", top->path);
-    json_add_bool(&json, "running", top->runs);
+    if (top->cluster)
+        put_shards(&json, &top->more);
+    else
+        json_add_bool(&json, "running", top->runs);
     if (top->runs) {
         json_add_count(&json, "pid", top->view.pid);
         cli_report_fields(&json, &top->view.report);
@@ -96,7 +130,11 @@ static void put_head(cli_out *out, const top *top)
     unsigned long long seconds = (unsigned long long)top->view.report.seconds;
 
     cli_out_format(out, "%s%s%s: ", top->color ? "\033[1m" : "", top->path, top->color ? "\033[0m" : "");
-    if (top->runs)
+    if (top->cluster)
+        cli_out_format(out, "%lu %s on %lu %s\n", (unsigned long)top->more.shards,
+                       top->more.shards == 1 ? "shard" : "shards", (unsigned long)top->more.nodes,
+                       top->more.nodes == 1 ? "server" : "servers");
+    else if (top->runs)
         cli_out_format(out, "process %llu, for %llu:%02llu:%02llu\n", (unsigned long long)top->view.pid, seconds / 3600,
                        seconds / 60 % 60, seconds % 60);
     else
@@ -149,6 +187,17 @@ static void set_rows(cli_table *table, const vidi_stats *set)
     cli_table_cell(table, "%s, %s, epoch %s", set->kind, set->canon, cli_human_count(&number, set->epoch));
 }
 
+static void claim_rows(cli_table *table, const top *top)
+{
+    cli_number claims, expired, rate;
+
+    cli_table_cell(table, "added");
+    cli_table_cell(table, "%s/s", cli_human_short(&rate, top->rate));
+    cli_table_cell(table, "claimed");
+    cli_table_cell(table, "%s, %s of them expired", cli_human_count(&claims, top->more.claims),
+                   cli_human_count(&expired, top->more.expired));
+}
+
 /* A bar for each of the last seconds, as high as that second was fast. */
 static void put_sparkline(cli_out *out, const cli_live_rates *rates)
 {
@@ -177,7 +226,9 @@ static int put_view(cli_out *out, const top *top)
     cli_table table = {.layout = "ll"};
 
     put_head(out, top);
-    if (top->runs)
+    if (top->cluster)
+        claim_rows(&table, top);
+    else if (top->runs)
         line_rows(&table, top);
     set_rows(&table, &top->view.report.set);
     int status = cli_table_print(&table, out);
@@ -233,10 +284,23 @@ static bool is_of_a_crawl(const char *path)
 }
 #endif
 
+static int show_away(top *top, const top_options *options)
+{
+    cli_server_use reading = {.flags = VIDI_READ_ONLY};
+
+    CLI_TRY(cli_server_open(&top->cluster, top->address, &options->server, &reading));
+    int status = look(top);
+    if (status == CLI_OK)
+        status = options->once || !isatty(STDOUT_FILENO) ? show_once(top, options->json) : show(top);
+    vidi_cluster_close(top->cluster);
+    return status;
+}
+
 static int run(void *values, cli_words words)
 {
     const top_options *options = values;
     top top = {0};
+    cli_shown shown;
 
     if (options->state && words.count > 0)
         return cli_error("STATE is given twice, with --state and without; leave out '%s'", words.list[0]);
@@ -247,6 +311,12 @@ static int run(void *values, cli_words words)
     if (cli_color_on(STDOUT_FILENO, options->color, &top.color) != CLI_OK)
         return CLI_ERROR;
     top.path = options->state ? options->state : words.list[0];
+    CLI_TRY(cli_server_check(top.path, &options->server));
+    if (cli_is_address(top.path)) {
+        top.address = top.path;
+        top.path = cli_shown_path(&shown, top.path);
+        return show_away(&top, options);
+    }
     if (access(top.path, F_OK) == 0 && !cli_state_is_folder(top.path))
         return cli_error("%s is not a folder with a vidi set; 'vidi info' shows exported sets", top.path);
     if (strcmp(top.path, "-") == 0)
@@ -271,6 +341,7 @@ static const cli_option options_table[] = {
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "With --once: print one JSON object", NULL, 0},
     {"color", 0, CLI_TEXT, FIELD(color), "WHEN", "Colours: auto, always, never [auto]",
      "'auto' uses colours on a terminal, unless NO_COLOR is set.", 0},
+    CLI_SERVER_OPTIONS(offsetof(top_options, server)),
     CLI_OPTIONS_END,
 };
 
@@ -286,12 +357,16 @@ const cli_command cli_top = {
                "Of a crawl, the view has the URLs that were fetched and those that were not, by reason, the rates of "
                "the last ten seconds and on average, the queue and how long it will last, the hosts with the longest "
                "queues, parked hosts, and the expected pages lost. A crawl that has ended is shown, too.\n"
+               "STATE may also be the address of a set on a server, such as redis://localhost/crawl: the view has its "
+               "URLs, those that clients have claimed, and how many are added a second, whoever adds them. Each look "
+               "asks every shard.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi top crawl.vidi\n"
                 "  vidi top site       # the folder of a crawl\n"
                 "  vidi top --once --json crawl.vidi | jq .urls_per_second_now\n",
     .options = options_table,
     .size = sizeof(top_options),
+    .common = "state once json color help",
     .operand = "STATE",
     .most = 1,
     .run = run,

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -25,6 +26,8 @@ enum {
     PUBLISH_MS = 500,
     STAGE_BYTES = 4096 /* of the limit, per line of a block: with a state, the lines of a block are staged together */
 };
+
+#define TELL_FROM_NS INT64_C(2100000000) /* other clients mostly hand a URL on within a second or two */
 
 /* ---- workers ---- */
 
@@ -365,14 +368,71 @@ static void stop_all(void *context)
         (void)!write(job->delivery.wake, &one, sizeof one);
 }
 
+/* The next look at the input is for lines that were put aside. */
+static bool pause_for_held(void *context)
+{
+    return cli_held_due(&((cli_job *)context)->held) == 0;
+}
+
+/* Tells once why the program does not end. */
+static void tell_waiting(cli_job *job, int64_t due)
+{
+    cli_number lines;
+
+    if (job->told_waiting || due < TELL_FROM_NS)
+        return;
+    job->told_waiting = true;
+    cli_warning("lines that wait, because other clients have claimed their URLs: %s; if these clients do not hand them "
+                "on, this run will, in a minute at most",
+                cli_human_count(&lines, cli_held_lines(&job->held)));
+}
+
+/*
+ * Waits until a line that was put aside is due, and commits meanwhile what is delivered. False if there is none, or the
+ * job must end.
+ */
+static bool wait_for_held(cli_job *job)
+{
+    struct pollfd wake = {.fd = job->reader.wake, .events = POLLIN};
+    int64_t due;
+
+    while ((due = cli_held_due(&job->held)) > 0 && !job->reader.stop && job->lull_status == CLI_OK) {
+        int64_t ms = due / 1000000 + 1;
+        tell_waiting(job, due);
+        (void)poll(&wake, 1, ms < CLI_COMMIT_MS ? (int)ms : CLI_COMMIT_MS);
+        job->lull_status = cli_slot_lull(job);
+    }
+    return due == 0 && !job->reader.stop && job->lull_status == CLI_OK;
+}
+
+/*
+ * The statistics of the set. While the job runs, a set on a server is not asked: an answer may take a minute, for which
+ * no signal would be noticed. Then they are those of the beginning, with the URLs that this job has added.
+ */
+static int stat_target(const cli_job *job, cli_report *report)
+{
+    vidi_cluster_stats more;
+
+    report->away = job->target.away != NULL;
+    if (report->away && job->runs) {
+        report->set = job->before;
+        report->set.count += job->action == CLI_ADD ? job->fresh : 0;
+        return CLI_OK;
+    }
+    int error = cli_target_stat(&job->target, &report->set, &more);
+    report->left = job->left;
+    report->stale = more.stale;
+    return cli_target_status(&job->target, error);
+}
+
 int cli_job_report(const cli_job *job, cli_report *report)
 {
     *report = (cli_report){.read = job->read, .fresh = job->fresh, .seen = job->seen, .bytes = job->reader.bytes};
     report->set.size = sizeof report->set;
     report->seconds = (double)(clock_now() - job->started) / 1e9;
-    CLI_TRY(cli_target_status(&job->target, cli_target_stat(&job->target, &report->set)));
+    CLI_TRY(stat_target(job, report));
     report->invalid = job->invalid;
-    if (job->action == CLI_ADD)
+    if (job->action == CLI_ADD && job->target.here)
         report->invalid += report->set.answered_invalid - job->before.answered_invalid;
     return CLI_OK;
 }
@@ -408,6 +468,7 @@ static void tick(void *context)
 void cli_job_init(cli_job *job)
 {
     *job = (cli_job){.reader = {.wake = -1, .in = {.fd = -1}}, .live = {.fd = -1}};
+    cli_held_init(&job->held);
     cli_delivery_init(&job->delivery);
     cli_watch_hold(&job->watch);
 }
@@ -469,7 +530,7 @@ static int begin(cli_job *job, cli_words files)
 {
     job->started = clock_now();
     job->before.size = sizeof job->before;
-    CLI_TRY(cli_target_status(&job->target, cli_target_stat(&job->target, &job->before)));
+    CLI_TRY(cli_target_status(&job->target, cli_target_stat(&job->target, &job->before, NULL)));
     job->in_shards = may_shard(job);
     job->threads = job->threads ? job->threads : default_threads(job);
     CLI_TRY(cli_reader_init(&job->reader, files, job->printer.end));
@@ -477,12 +538,13 @@ static int begin(cli_job *job, cli_words files)
     job->reader.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     job->reader.context = job;
     job->reader.limit = job->limit;
-    if (job->commits)
+    if (job->commits && job->target.here)
         job->reader.block_lines = block_lines(job->before.memory_limit);
     job->reader.header = job->extract.header ? cli_slot_header : NULL;
     if (job->commits) {
         job->reader.lull = reader_lull;
         job->reader.lull_ms = CLI_COMMIT_MS;
+        job->reader.pause = job->target.away ? pause_for_held : NULL;
     }
     if (cli_target_is_there(&job->also) && !(job->others = malloc(CLI_BLOCK_LINES)))
         return cli_error("out of memory");
@@ -521,10 +583,14 @@ int cli_job_run(cli_job *job, cli_words files)
 {
     bool put_failed;
     CLI_TRY(begin(job, files));
+    job->runs = true;
     cli_watch_begin(&job->watch);
     int status = work_all(job, &put_failed);
+    while (status == CLI_OK && !put_failed && wait_for_held(job))
+        status = work_all(job, &put_failed);
     status = finish(job, status, put_failed);
     cli_watch_end(&job->watch);
+    job->runs = false;
     cli_live_end(&job->live);
     if (job->drawn)
         cli_progress_clear();
@@ -540,6 +606,7 @@ void cli_job_free(cli_job *job)
     cli_watch_end(&job->watch);
     cli_printer_free(&job->printer);
     cli_delivery_free(&job->delivery);
+    cli_held_free(&job->held);
     free(job->complaint);
     free(job->others);
 }

@@ -24,6 +24,7 @@
 #define VIDI_CLI_PIPELINE_JOB_H
 
 #include "pipeline/output/delivery.h"
+#include "pipeline/held.h"
 #include "pipeline/output/print.h"
 #include "pipeline/target.h"
 #include "ui/live_file.h"
@@ -55,11 +56,15 @@ typedef struct cli_job {
     _Atomic uint64_t unacked; /* lines that waited for an acknowledgement at the last lull */
     int signal;               /* the signal that ended the job; 0: none */
     bool refused;             /* the set could not take a line, and a message said so */
+    uint64_t left;            /* lines left to other clients, which had claimed their URLs all the time */
 
     /* private */
     struct cli_workers *workers; /* while it runs */
     bool in_shards;              /* slots may be added in shards */
     cli_reader reader;
+    cli_held held; /* lines of a set on a server that are asked about again */
+    bool told_waiting;
+    bool runs; /* other threads may use the set */
     cli_watch watch;
     uint64_t started;                    /* nanoseconds */
     uint64_t asked, asked_bytes;         /* lines passed to the set, and their bytes */

@@ -49,16 +49,33 @@ void cli_slot_free(cli_slot *slot)
     *slot = (cli_slot){0};
 }
 
+/* Lines that were put aside and are due, or those that come next in the input. */
+static int fill_block(cli_job *job, cli_slot *slot, uint64_t *field)
+{
+    int status;
+
+    slot->round = 0;
+    do {
+        if (job->target.away && cli_held_due(&job->held) == 0)
+            return cli_held_fill(&job->held, &slot->block, &slot->round, field);
+        status = cli_reader_fill(&job->reader, &slot->block);
+        *field = job->extract.lookup.field; /* a header may have changed it */
+    } while (status == CLI_OK && job->reader.paused);
+    return status;
+}
+
 int cli_slot_fill(cli_job *job, cli_slot *slot)
 {
     const cli_extract *extract = &job->extract;
+    uint64_t field = 0;
 
     CLI_TRY(slot_ready(slot));
-    int status = cli_reader_fill(&job->reader, &slot->block);
+    int status = fill_block(job, slot, &field);
     slot->extract = (cli_extract){.lookup = extract->lookup, /* the header of the next file may change it */
                                   .active = extract->active,
                                   .header = extract->header,
                                   .invalid = extract->invalid};
+    slot->extract.lookup.field = field;
     slot->urls = slot->block.lines;
     slot->lookups = slot->block.count;
     slot->digested = 0;
@@ -250,6 +267,12 @@ static int add_urls(cli_job *job, cli_slot *slot, size_t first, size_t n)
                                 slot->marks ? slot->marks + first : NULL);
 }
 
+/* Returns true if the set counts lines that are not URLs. Otherwise those with that verdict are counted here. */
+static bool set_counts_invalid(const cli_job *job)
+{
+    return job->action == CLI_ADD && job->target.here;
+}
+
 /* Tells the user that the set could not take a line, which is then treated as an invalid one. */
 static void refuse_line(cli_job *job, cli_slot *slot, size_t i)
 {
@@ -258,7 +281,7 @@ static void refuse_line(cli_job *job, cli_slot *slot, size_t i)
     slot->verdicts[i] = VIDI_INVALID;
     if (slot->marks)
         slot->marks[i] = i > 0 ? slot->marks[i - 1] : slot->mark;
-    job->invalid++;
+    job->invalid += set_counts_invalid(job);
     job->refused = true;
 }
 
@@ -320,7 +343,7 @@ static int ask_between_gaps(cli_job *job, cli_slot *slot)
             slot->verdicts[i] = VIDI_INVALID;
             if (slot->marks)
                 slot->marks[i] = i > 0 ? slot->marks[i - 1] : slot->mark;
-            job->invalid += job->action == CLI_ADD; /* a set that is added to counts invalid lines, but not those */
+            job->invalid += set_counts_invalid(job); /* but not those */
         }
     }
     return error;
@@ -443,6 +466,24 @@ static int complain_of_lack(cli_job *job, const cli_slot *slot)
     return status;
 }
 
+/*
+ * Puts lines aside whose URLs another client has claimed; they get no verdict now. If every line must be answered at
+ * once, or was asked about often enough, it is seen.
+ */
+static void put_aside(cli_job *job, cli_slot *slot)
+{
+    for (size_t i = 0; i < slot->block.count; i++) {
+        if (slot->verdicts[i] != VIDI_HELD)
+            continue;
+        bool answers = job->printer.what == CLI_PRINT_VERDICT;
+        bool aside =
+            !answers && cli_held_put(&job->held, slot->round, slot->block.lines[i], slot->extract.lookup.field);
+        slot->verdicts[i] = aside ? VIDI_UNTRIED : VIDI_SEEN;
+        job->left += !answers && !aside;
+    }
+    count_verdicts(slot);
+}
+
 int cli_slot_ask(cli_job *job, cli_slot *slot)
 {
     if (slot->failed || prepare_marks(job, slot) != CLI_OK) {
@@ -456,6 +497,8 @@ int cli_slot_ask(cli_job *job, cli_slot *slot)
     int status = error != VIDI_OK ? complain(job, slot, error) : give_hint(job, slot);
     if (lacks)
         status = complain_of_lack(job, slot);
+    if (job->target.away)
+        put_aside(job, slot);
     bool ended_by_line = error == VIDI_INVALID || lacks;
     job->invalid += ended_by_line;
     job->read += ended_by_line;
@@ -474,7 +517,7 @@ static uint64_t sum_up(cli_job *job, const cli_slot *slot)
     job->read += n - counts[VIDI_UNTRIED];
     job->fresh += counts[VIDI_NEW];
     job->seen += counts[VIDI_SEEN];
-    job->invalid += job->action == CLI_ADD ? 0 : counts[VIDI_INVALID]; /* a set that is added to counts them itself */
+    job->invalid += set_counts_invalid(job) ? 0 : counts[VIDI_INVALID];
     return counts[job->action == CLI_REMOVE ? VIDI_SEEN : VIDI_NEW];
 }
 

@@ -28,6 +28,7 @@ typedef struct cli_slot {
     cli_extract extract;   /* that of the job for this file, and what these lines lack */
     size_t lookups;        /* URLs to look up: all, or all but the last if that line must have a URL and has none */
     cli_lack lack;         /* what that last line lacks */
+    unsigned round;        /* how often these lines were put aside before (held.h) */
     bool failed;           /* memory ran out, and a message said so; there are no lines */
     bool gaps;             /* there are lines without a URL, which are dropped (cli_extract_is_none) */
     uint8_t *verdicts;

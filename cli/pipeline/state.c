@@ -273,6 +273,13 @@ static int open_any(vidi_set **set, const char *path, const vidi_access *access,
     return access->flags & VIDI_READ_ONLY ? cli_state_read(set, path, NULL, &for_file, error) : refuse_file(path);
 }
 
+int cli_write_check_address(const cli_write_options *options)
+{
+    if (options->wait)
+        return cli_error("--wait is for folders; nobody locks a set on a server");
+    return options->accepts ? cli_error("--accept-damage is for folders") : CLI_OK;
+}
+
 int cli_state_open(vidi_set **set, const char *path, const cli_opening *how)
 {
     vidi_access access = VIDI_ACCESS_INIT;
@@ -281,6 +288,8 @@ int cli_state_open(vidi_set **set, const char *path, const cli_opening *how)
 
     *error = VIDI_OK;
     *set = NULL;
+    if (cli_is_address(path))
+        return cli_server_refuse(path, "name a folder with a set");
     access.flags = how->flags;
     access.invalid = how->invalid;
     int status = open_any(set, path, &access, how->wait, error);
@@ -345,11 +354,13 @@ int cli_state_cannot(const char *path, const vidi_stats *stats, uint32_t can, co
 {
     vidi_kind_info info = {.size = sizeof info};
     char kinds[256] = "";
+    cli_shown shown;
 
     for (size_t i = 0; vidi_kind(i, &info) == VIDI_OK; i++) {
         size_t used = strlen(kinds);
         if (info.can & can)
             snprintf(kinds + used, sizeof kinds - used, "%s%s", used ? ", " : "", info.name);
     }
-    return cli_error("%s is of kind %s, which cannot %s; these kinds can: %s", path, stats->kind, what, kinds);
+    return cli_error("%s is of kind %s, which cannot %s; these kinds can: %s", cli_shown_path(&shown, path),
+                     stats->kind, what, kinds);
 }

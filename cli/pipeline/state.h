@@ -5,6 +5,7 @@
 #ifndef VIDI_CLI_PIPELINE_STATE_H
 #define VIDI_CLI_PIPELINE_STATE_H
 
+#include "pipeline/server.h"
 #include "ui/output.h"
 
 /* What a command wants of a set. */
@@ -53,6 +54,9 @@ typedef struct cli_write_options {
 #define CLI_WRITE_OPTIONS(type)                                                                                        \
     CLI_FLAG_OPTION(type, write.wait, "wait", 0, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS),                                  \
         CLI_FLAG_OPTION(type, write.accepts, "accept-damage", 0, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS)
+
+/* Checks that they were not given with an address. CLI_OK, or CLI_ERROR with a message. */
+int cli_write_check_address(const cli_write_options *options);
 
 /* Opens the set in the folder path to change it. Otherwise as cli_state_open. */
 int cli_state_open_to_write(vidi_set **set, const char *path, const cli_write_options *options, cli_opening how);

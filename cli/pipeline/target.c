@@ -38,9 +38,13 @@ int cli_target_sync(const cli_target *target)
     return target->away ? VIDI_OK : vidi_sync(target->here);
 }
 
-int cli_target_stat(const cli_target *target, vidi_stats *stats)
+int cli_target_stat(const cli_target *target, vidi_stats *stats, vidi_cluster_stats *more)
 {
-    return target->away ? vidi_cluster_stat(target->away, stats, NULL) : vidi_stat(target->here, stats);
+    vidi_cluster_stats ignored;
+
+    more = more ? more : &ignored;
+    *more = (vidi_cluster_stats){.size = sizeof *more};
+    return target->away ? vidi_cluster_stat(target->away, stats, more) : vidi_stat(target->here, stats);
 }
 
 const struct vidi_canon *cli_target_canon(const cli_target *target)

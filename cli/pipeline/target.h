@@ -29,7 +29,10 @@ int cli_target_remove(const cli_target *target, vidi_str url);
 int cli_target_mark(const cli_target *target, uint64_t *mark);
 int cli_target_commit_to(const cli_target *target, uint64_t mark);
 int cli_target_sync(const cli_target *target);
-int cli_target_stat(const cli_target *target, vidi_stats *stats);
+
+/* *more is all 0 for a set of this process; it may be NULL. */
+int cli_target_stat(const cli_target *target, vidi_stats *stats, vidi_cluster_stats *more);
+
 const struct vidi_canon *cli_target_canon(const cli_target *target);
 
 /* What was wrong in this thread's last call that failed with `error`. */

@@ -50,6 +50,23 @@ static void die_of(int number)
     raise(number);
 }
 
+/*
+ * Everybody on the machine can read the words of a process. So the password of an address is overwritten there, and the
+ * program works on a copy. Without memory for the copy, the word stays as it is.
+ */
+static void hide_password(char **word)
+{
+    char *begin = strstr(*word, "redis"), *at = begin ? strstr(begin, "://") : NULL,
+         *end = at ? strrchr(at, '@') : NULL;
+    char *colon = end ? memchr(at + 3, ':', (size_t)(end - at - 3)) : NULL;
+    char *copy = colon ? strdup(*word) : NULL;
+
+    if (!copy)
+        return;
+    memset(colon + 1, 'x', (size_t)(end - colon - 1));
+    *word = copy;
+}
+
 int cli_program(int argc, char **argv, int (*run)(cli_words words))
 {
     keep_places();
@@ -58,6 +75,8 @@ int cli_program(int argc, char **argv, int (*run)(cli_words words))
     signal(SIGPIPE, SIG_IGN);
     /* So does a file that has reached the size limit. */
     signal(SIGXFSZ, SIG_IGN);
+    for (int i = 1; i < argc; i++)
+        hide_password(&argv[i]);
     int status = run((cli_words){argv + 1, argc > 0 ? (size_t)argc - 1 : 0});
     if (status > CLI_SIGNAL)
         die_of(status - CLI_SIGNAL);

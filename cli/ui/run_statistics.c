@@ -24,7 +24,7 @@ double cli_report_rate(const cli_report *report)
     return report->seconds > 0 ? (double)report->read / report->seconds : 0;
 }
 
-enum { FIGURES = 21 };
+enum { FIGURES = 23 };
 
 /* All figures of a run, the same for programs and for people. */
 typedef struct run_figures {
@@ -37,7 +37,7 @@ static void run_figures_of(const cli_report *report, run_figures *figures)
     static const char *const lost_notes[] = {"", "; fewer if the URLs have little in common",
                                              "; some URLs are lost for certain"};
     const vidi_stats *stats = &report->set;
-    bool lines = stats->lines_touched > 0;
+    bool lines = stats->lines_touched > 0, away = report->away;
     cli_number lost;
 
     snprintf(figures->lost, sizeof figures->lost, "%s%s",
@@ -67,6 +67,8 @@ static void run_figures_of(const cli_report *report, run_figures *figures)
         {"epoch", "epoch", CLI_IS_COUNT, .count = stats->epoch},
         {"count", NULL, CLI_IS_COUNT, .count = stats->count},
         {"capacity", NULL, CLI_IS_COUNT, .count = stats->capacity},
+        {away ? "left" : NULL, away ? "left to others" : NULL, CLI_IS_COUNT, .count = report->left},
+        {away ? "stale" : NULL, away ? "committed too late" : NULL, CLI_IS_COUNT, .count = report->stale},
     };
     memcpy(figures->list, list, sizeof list);
 }
@@ -87,12 +89,26 @@ int cli_report_print(const cli_report *report, bool json)
     return cli_figures_print(figures.list, FIGURES, json);
 }
 
+static void warn_of_claims(const cli_report *report)
+{
+    cli_number count;
+
+    if (report->left)
+        cli_warning("%s %s skipped: other clients have claimed the URLs for more than a minute and must hand them on; "
+                    "if one of them has died, run this input again",
+                    cli_human_count(&count, report->left), report->left == 1 ? "line was" : "lines were");
+    if (report->stale)
+        cli_warning("%s %s handed on after this run's claims were over; other clients may have handed them on, too",
+                    cli_human_count(&count, report->stale), report->stale == 1 ? "URL was" : "URLs were");
+}
+
 void cli_report_warn(const cli_report *report)
 {
     const vidi_stats *stats = &report->set;
     cli_number count, capacity, lost;
     bool over = stats->capacity > 0 && stats->count > stats->capacity;
 
+    warn_of_claims(report);
     if ((stats->can & VIDI_CAN_GROW) || !(over || is_full(stats)))
         return;
     cli_human_expected(&lost, stats->expected_lost, cli_lost_is(stats));

@@ -12,6 +12,9 @@ typedef struct cli_report {
     uint64_t bytes;             /* of text */
     double seconds;
     vidi_stats set;
+    bool away;      /* the set is on a server; then: */
+    uint64_t left;  /* lines left to other clients, which had claimed their URLs */
+    uint64_t stale; /* URLs that were committed after their claim was over */
 } cli_report;
 
 /*
@@ -29,7 +32,10 @@ void cli_report_fields(json_writer *json, const cli_report *report);
 /* Prints the statistics on stderr, as JSON or as a table. CLI_OK or an exit status. */
 int cli_report_print(const cli_report *report, bool json);
 
-/* Warns if the set has more URLs than it was made for and cannot grow, or mistakes most new URLs for seen ones. */
+/*
+ * Warns if the set has more URLs than it was made for and cannot grow, or mistakes most new URLs for seen ones; and if
+ * other clients of a set on a server have URLs of this run.
+ */
 void cli_report_warn(const cli_report *report);
 
 /*

@@ -139,3 +139,41 @@ hide_site()
     sed -E -e "s,${site%/},http://site,g" -e 's/"seconds":[0-9.e+-]+/"seconds":0/g' -e 's/ in [0-9.]+ s$/ in N s/' \
         -e 's/"(began|ended)":"20[0-9-]+T[0-9:]+Z"/"\1":"DATE"/g'
 }
+
+# Starts a server with vidi's module, or a cluster of so many, until `stop_server`. $server is what an address has for it.
+start_server() # [PRIMARIES]
+{
+    local program=${VIDI_REDIS_SERVER:-redis-server}
+    command -v "$program" > /dev/null || skip "there is no $program"
+    [ -e "$VIDI_BUILD/redisvidi.so" ] || skip "the module is not built"
+    vidi info redis://localhost:1/none 2>&1 | grep -q VIDI_WITH_FLEET && skip "built without VIDI_WITH_FLEET"
+    mkfifo server.until
+    /usr/bin/python3 -B "$VIDI_SOURCE/tests/cli/server.py" "$@" < server.until > server.hosts &
+    exec 6> server.until
+    wait_until test -s server.hosts
+    server=$(head -n 1 server.hosts)
+    export VIDI_TEST_KEYS=case # not the arguments, which have the port
+}
+
+stop_server()
+{
+    exec 6>&-
+    wait
+    rm -f server.*
+}
+
+hide_server()
+{
+    sed -e "s/${server//./\\.}/SERVER/g"
+}
+
+# Sets the server's clocks forward.
+later() # SECONDS
+{
+    /usr/bin/python3 -c '
+import struct, sys
+with open("server.clock", "r+b") as file:
+    micros = struct.unpack("=q", file.read(8))[0] + int(sys.argv[1]) * 1000000
+    file.seek(0)
+    file.write(struct.pack("=qq", micros, micros))' "$1"
+}

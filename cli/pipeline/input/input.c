@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipeline/server.h"
 #include "ui/output.h"
 
 static bool is_stdin(const char *path)
@@ -33,6 +34,8 @@ int cli_input_check(const char *path, uint64_t *size)
     struct stat about;
 
     *size = 0;
+    if (cli_is_address(path))
+        return cli_server_refuse(path, "input is read from files; give the set of a run with --state");
     if (is_stdin(path)) {
         *size = fstat(STDIN_FILENO, &about) == 0 ? size_of(STDIN_FILENO, &about) : 0;
         return CLI_OK;

@@ -292,7 +292,7 @@ static int keep_rest(cli_reader *reader, split_state *split)
     return CLI_OK;
 }
 
-/* Waits until there is something to read; false if the reader must stop. */
+/* Waits until there is something to read; false if the reader must stop or pause. */
 static bool wait_for_input(cli_reader *reader)
 {
     struct pollfd fds[2] = {{.fd = reader->in.fd, .events = POLLIN}, {.fd = reader->wake, .events = POLLIN}};
@@ -301,6 +301,9 @@ static bool wait_for_input(cli_reader *reader)
         int got = poll(fds, reader->wake >= 0 ? 2 : 1, reader->lull ? reader->lull_ms : -1);
         if (got == 0 && reader->lull)
             reader->lull(reader->context);
+        reader->paused = got == 0 && reader->pause && reader->pause(reader->context);
+        if (reader->paused)
+            return false;
         if (got > 0 && fds[0].revents != 0)
             break;
     }
@@ -386,6 +389,8 @@ static int fill_from_file(cli_reader *reader, cli_block *block, split_state *spl
             (block->room > SIZE_MAX / 4 || resize(block, block->room * 2) != CLI_OK))
             return too_long(reader, block->used);
         if (!wait_for_input(reader)) {
+            if (reader->paused)
+                return keep_rest(reader, split);
             block->used = split->begin; /* the line that was begun is dropped: its end is unknown */
             return CLI_OK;
         }
@@ -422,8 +427,8 @@ int cli_reader_fill(cli_reader *reader, cli_block *block)
     block->count = block->used = 0;
     block->most = reader->block_lines;
     block->end = reader->end;
-    block->full = block->waits = false;
-    while (block->count == 0 && status == CLI_OK && !reader->stop) {
+    block->full = block->waits = reader->paused = false;
+    while (block->count == 0 && status == CLI_OK && !reader->stop && !reader->paused) {
         split_state split = {.block = block, .strips = reader->end == '\n'};
         if (reader->in.fd < 0) {
             if (reader->files.count == 0)

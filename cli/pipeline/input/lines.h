@@ -61,6 +61,9 @@ typedef struct cli_reader {
     _Atomic bool stop;      /* end here as if the input had ended */
     int lull_ms;            /* how long no input comes before lull is called */
     void (*lull)(void *context);
+    /* If set, asked after each lull: true ends the waiting, as if no input were ready, and sets `paused`. */
+    bool (*pause)(void *context);
+    bool paused; /* the block is empty, but the input has not ended */
     /* If set, gets the first line of each file, which is in no block. CLI_OK, or an exit status that ends it all. */
     int (*header)(void *context, const char *file, vidi_str line);
     void *context;
@@ -75,7 +78,7 @@ int cli_reader_init(cli_reader *reader, cli_words files, char end);
 void cli_reader_free(cli_reader *reader);
 
 /*
- * Reads the next lines, all of one file; block->count is 0 at the end of the last file. Waits for input only while it
+ * Reads the next lines, all of one file; block->count is 0 at the end of the last file, or if it was paused. Waits for input only while it
  * has no line to return. CLI_OK, or CLI_ERROR with a message that names the file; the block still has the whole lines
  * that were read before the error.
  */

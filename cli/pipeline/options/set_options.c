@@ -110,7 +110,7 @@ const vidi_plan_entry *cli_plan_choice(const vidi_plan_request *want, const vidi
  * limit, and --lost alone a budget. --capacity and --error make a set of the --kind that is given; without one they are
  * a task for the planner, too.
  */
-static bool is_for_the_planner(const cli_set_options *options)
+bool cli_set_is_planned(const cli_set_options *options)
 {
     bool lost = options->lost >= 0, error = options->error > 0;
 
@@ -121,22 +121,28 @@ static bool is_for_the_planner(const cli_set_options *options)
     return options->memory && (lost || error);
 }
 
+void cli_set_request(const cli_set_options *options, vidi_plan_request *want)
+{
+    *want = (vidi_plan_request)VIDI_PLAN_REQUEST_INIT;
+    want->kind = options->kind;
+    want->params = options->params;
+    want->urls = options->capacity;
+    want->memory = options->memory;
+    want->error = options->error;
+    want->lost = options->lost > 0 ? options->lost : 0;
+    want->exact = options->lost == 0;
+}
+
 static int plan(const cli_set_options *options, vidi_options *set, vidi_access *access, vidi_plan_entry *chosen)
 {
-    vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
+    vidi_plan_request want;
     vidi_plan_entry plans[PLANS];
     size_t n = PLANS;
 
     access->memory_limit = options->memory;
-    if (!is_for_the_planner(options))
+    if (!cli_set_is_planned(options))
         return CLI_OK;
-    want.kind = options->kind;
-    want.params = options->params;
-    want.urls = options->capacity;
-    want.memory = options->memory;
-    want.error = options->error;
-    want.lost = options->lost > 0 ? options->lost : 0;
-    want.exact = options->lost == 0;
+    cli_set_request(options, &want);
     int error = vidi_plan(&want, plans, &n);
     if (error < 0)
         return cli_error("%s; 'vidi plan' shows what is possible", vidi_message());
@@ -168,8 +174,7 @@ static int counts_exactly(const vidi_set *set)
     return CLI_OK;
 }
 
-int cli_set_describe(const cli_set_options *options, const char *tracking, vidi_options *set, vidi_access *access,
-                     vidi_plan_entry *chosen)
+int cli_set_describe_alone(const cli_set_options *options, const char *tracking, vidi_options *set)
 {
     set->kind = options->kind;
     set->params = options->params;
@@ -182,7 +187,13 @@ int cli_set_describe(const cli_set_options *options, const char *tracking, vidi_
         set->kind = "hashset";
         set->params = "multiset=on";
     }
-    CLI_TRY(canon_of(options, &set->canon));
+    return canon_of(options, &set->canon);
+}
+
+int cli_set_describe(const cli_set_options *options, const char *tracking, vidi_options *set, vidi_access *access,
+                     vidi_plan_entry *chosen)
+{
+    CLI_TRY(cli_set_describe_alone(options, tracking, set));
     CLI_TRY(access_of(options, access));
     return plan(options, set, access, chosen);
 }
@@ -215,7 +226,7 @@ bool cli_key_read(const char *path, unsigned char key[VIDI_KEY_BYTES])
     return good;
 }
 
-static int read_key(const char *path, unsigned char key[VIDI_KEY_BYTES])
+int cli_key_take(const char *path, unsigned char key[VIDI_KEY_BYTES])
 {
     if (cli_key_read(path, key))
         return CLI_OK;
@@ -243,12 +254,12 @@ static int create(cli_sets *sets, const cli_set_options *options, const char *pa
     set.key = models->has_key ? models->key : NULL;
     set.key_from = models->key_from;
     set.access = &access;
-    *error = vidi_create(&sets->set, &set);
+    *error = vidi_create(&sets->target.here, &set);
     if (*error == VIDI_EBUSY || *error == VIDI_EEXIST)
         return CLI_GO_ON;
     if (*error < 0)
         return path ? cli_state_error(path, *error) : cli_library_error(*error);
-    return options->counts ? counts_exactly(sets->set) : CLI_OK;
+    return options->counts ? counts_exactly(sets->target.here) : CLI_OK;
 }
 
 /* ---- states ---- */
@@ -262,35 +273,41 @@ int cli_state_ask(vidi_set **set, const char *path, const char *invalid)
     return cli_state_open(set, path, &reading);
 }
 
-int cli_set_check(const vidi_set *state, const cli_set_options *options, const char *tracking)
+int cli_set_check_stats(const vidi_stats *stats, const cli_set_options *options, const char *tracking)
 {
-    vidi_stats stats = {.size = sizeof stats};
-    const char *canon;
+    cli_shown shown;
+    const char *canon, *path = cli_shown_path(&shown, options->state);
     vidi_canon *form;
 
-    int error = vidi_stat(state, &stats);
-    if (error < 0)
-        return cli_library_error(error);
-    if (options->kind && strcmp(options->kind, stats.kind) != 0)
-        return cli_error("%s is of kind %s, not %s; leave out --kind, or name another --state", options->state,
-                         stats.kind, options->kind);
+    if (options->kind && strcmp(options->kind, stats->kind) != 0)
+        return cli_error("%s is of kind %s, not %s; leave out --kind, or name another --state", path, stats->kind,
+                         options->kind);
     CLI_TRY(canon_of(options, &canon));
     if (!canon && !tracking)
         return CLI_OK;
-    if ((error = vidi_canon_create(&form, canon, tracking, NULL)) < 0)
+    int error = vidi_canon_create(&form, canon, tracking, NULL);
+    if (error < 0)
         return cli_library_error(error);
-    bool same = strcmp(vidi_canon_name(form), stats.canon) == 0;
+    bool same = strcmp(vidi_canon_name(form), stats->canon) == 0;
     int status = same ? CLI_OK
                       : cli_error("%s has the canonical form %s, not %s; leave out --canon, or name another --state",
-                                  options->state, stats.canon, vidi_canon_name(form));
+                                  path, stats->canon, vidi_canon_name(form));
     vidi_canon_close(form);
     return status;
+}
+
+int cli_set_check(const vidi_set *state, const cli_set_options *options, const char *tracking)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    int error = vidi_stat(state, &stats);
+
+    return error < 0 ? cli_library_error(error) : cli_set_check_stats(&stats, options, tracking);
 }
 
 static int create_state(cli_sets *sets, const cli_set_options *options, int *error)
 {
     cli_models models = {.has_key = options->key_file != NULL};
-    int status = models.has_key ? read_key(options->key_file, models.key) : CLI_OK;
+    int status = models.has_key ? cli_key_take(options->key_file, models.key) : CLI_OK;
 
     if (status == CLI_OK && options->like)
         status = cli_state_ask(&models.like, options->like, NULL);
@@ -338,14 +355,15 @@ static int not_vacant(const char *path)
 /* Checks that an existing state fits the options, and begins its next epoch if that was asked for. */
 static int take_state(cli_sets *sets, const cli_set_options *options)
 {
-    int status = cli_set_check(sets->set, options, sets->tracking);
+    vidi_set *set = sets->target.here;
+    int status = cli_set_check(set, options, sets->tracking);
 
-    cli_state_warn_of_damage(sets->set, options->state);
+    cli_state_warn_of_damage(set, options->state);
     if (status == CLI_OK)
-        cli_warn_no_effect(options, sets->set);
+        cli_warn_no_effect(options, set);
     if (status != CLI_OK || !options->epoch)
         return status;
-    int error = vidi_rotate(sets->set, NULL);
+    int error = vidi_rotate(set, NULL);
     return error < 0 ? cli_state_error(options->state, error) : CLI_OK;
 }
 
@@ -356,7 +374,7 @@ static int try_state(cli_sets *sets, const cli_set_options *options, const vidi_
 
     do {
         bool vacant = is_vacant(options->state) && made != VIDI_EEXIST;
-        int error = vidi_open(&sets->set, options->state, access);
+        int error = vidi_open(&sets->target.here, options->state, access);
         if (error == VIDI_EBUSY)
             return CLI_GO_ON;
         if (error == VIDI_EFORMAT)
@@ -379,7 +397,7 @@ static int open_state(cli_sets *sets, const cli_set_options *options)
 
     sets->durable = true;
     CLI_TRY(access_of(options, &access));
-    access.memory_limit = is_for_the_planner(options) ? 0 : options->memory;
+    access.memory_limit = cli_set_is_planned(options) ? 0 : options->memory;
     while ((status = try_state(sets, options, &access)) == CLI_GO_ON) {
         status = cli_state_locked(options->state, options->wait, &told,
                                   "look at it with --dry-run or 'vidi has', or wait for it with --wait");
@@ -395,29 +413,58 @@ static int open_state(cli_sets *sets, const cli_set_options *options)
  */
 static int open_dry(cli_sets *sets, const cli_set_options *options)
 {
-    vidi_options beside = VIDI_OPTIONS_INIT;
-    vidi_access reading = VIDI_ACCESS_INIT, adding = VIDI_ACCESS_INIT;
+    vidi_access reading = VIDI_ACCESS_INIT;
+    vidi_set **also = &sets->also.here;
     vidi_stats stats = {.size = sizeof stats};
 
     reading.flags = VIDI_READ_ONLY;
     CLI_TRY(cli_invalid_parse(options->invalid, &reading.invalid));
     bool vacant = is_vacant(options->state);
-    int error = vidi_open(&sets->also, options->state, &reading);
+    int error = vidi_open(also, options->state, &reading);
     if (error == VIDI_EABSENT)
         return vacant ? create(sets, options, NULL, &nothing, &error) : not_vacant(options->state);
     if (error < 0)
         return cli_state_error(options->state, error);
-    cli_state_warn_of_damage(sets->also, options->state);
-    CLI_TRY(cli_set_check(sets->also, options, sets->tracking));
-    cli_warn_no_effect(options, sets->also);
-    if ((error = vidi_stat(sets->also, &stats)) < 0)
+    cli_state_warn_of_damage(*also, options->state);
+    CLI_TRY(cli_set_check(*also, options, sets->tracking));
+    cli_warn_no_effect(options, *also);
+    if ((error = vidi_stat(*also, &stats)) < 0)
         return cli_library_error(error);
-    beside.canon = stats.canon;
+    return cli_sets_create_beside(sets, stats.canon, reading.invalid);
+}
+
+int cli_sets_create_beside(cli_sets *sets, const char *canon, uint32_t invalid)
+{
+    vidi_options beside = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
+
+    access.invalid = invalid;
+    beside.canon = canon;
     beside.tracking = sets->tracking;
-    adding.invalid = reading.invalid;
-    beside.access = &adding;
-    error = vidi_create(&sets->set, &beside);
-    return cli_library_status(error);
+    beside.access = &access;
+    return cli_library_status(vidi_create(&sets->target.here, &beside));
+}
+
+int cli_set_create(vidi_set **set, const cli_set_options *options)
+{
+    cli_sets sets = {0};
+    int error = VIDI_OK, status = check(options);
+
+    *set = NULL;
+    if (status == CLI_OK)
+        status = cli_state_check_folder(options->state);
+    if (status == CLI_OK)
+        status = cli_tracking_read(options->tracking, &sets.tracking);
+    if (status == CLI_OK)
+        status = create_state(&sets, options, &error);
+    if (status == CLI_GO_ON)
+        status = cli_state_error(options->state, error);
+    if (status == CLI_OK) {
+        *set = sets.target.here;
+        sets.target.here = NULL;
+    }
+    cli_sets_close(&sets);
+    return status;
 }
 
 int cli_sets_open(cli_sets *sets, const cli_set_options *options)
@@ -425,16 +472,19 @@ int cli_sets_open(cli_sets *sets, const cli_set_options *options)
     *sets = (cli_sets){0};
     CLI_TRY(check(options));
     CLI_TRY(cli_tracking_read(options->tracking, &sets->tracking));
+    CLI_TRY(cli_server_check(options->state, &options->server));
     if (!options->state)
         return create(sets, options, NULL, &nothing, &(int){0});
+    if (cli_is_address(options->state))
+        return cli_sets_open_server(sets, options);
     CLI_TRY(cli_state_check_folder(options->state));
     return options->dry_run ? open_dry(sets, options) : open_state(sets, options);
 }
 
 void cli_sets_close(cli_sets *sets)
 {
-    vidi_close(sets->set);
-    vidi_close(sets->also);
+    cli_target_close(&sets->target);
+    cli_target_close(&sets->also);
     free(sets->tracking);
     *sets = (cli_sets){0};
 }

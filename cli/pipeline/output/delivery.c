@@ -17,7 +17,9 @@
 
 enum {
     COMMIT_URLS = 1 << 18,
-    SHORTEST_WAIT_US = 100, /* between two looks into the pipe at the end; doubled each time */
+    COMMIT_AWAY = 1 << 14,   /* the fewer URLs are claimed, the faster a server finds them */
+    COMMIT_SYNCED = 1 << 16, /* the same, if the output must be synced before each commit */
+    SHORTEST_WAIT_US = 100,  /* between two looks into the pipe at the end; doubled each time */
     LONGEST_WAIT_US = 100000
 };
 
@@ -162,7 +164,7 @@ static bool is_due(const cli_delivery *delivery)
 {
     if (!cli_delivery_is_behind(delivery))
         return false;
-    return delivery->changes >= COMMIT_URLS ||
+    return delivery->changes >= delivery->most_changes ||
            clock_now() - delivery->committed_at >= CLI_COMMIT_MS * UINT64_C(1000000);
 }
 
@@ -281,6 +283,13 @@ static void begin_on_new_line(const cli_delivery *delivery, const struct stat *a
         close(fd);
 }
 
+static uint64_t most_changes(const cli_delivery *delivery, bool to_file)
+{
+    if (!delivery->target->away)
+        return COMMIT_URLS;
+    return to_file && delivery->syncs ? COMMIT_SYNCED : COMMIT_AWAY;
+}
+
 int cli_delivery_begin(cli_delivery *delivery, cli_out *out)
 {
     struct stat about = {0};
@@ -290,6 +299,7 @@ int cli_delivery_begin(cli_delivery *delivery, cli_out *out)
     delivery->committed_at = clock_now();
     if (!delivery->target)
         return CLI_OK;
+    delivery->most_changes = most_changes(delivery, S_ISREG(about.st_mode));
     CLI_TRY(cli_target_status(delivery->target, cli_target_mark(delivery->target, &delivery->mark)));
     delivery->lines.mark = delivery->safe_mark = delivery->mark;
     if (!delivery->prints)

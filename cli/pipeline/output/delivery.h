@@ -14,7 +14,7 @@
  * What goes into a pipe is written in pieces that end with a line and that the pipe has room for. So a kill leaves no
  * torn line in it (unless a line is longer than 4 KiB), and commits and acknowledgements go on while a reader is slow.
  *
- * Commits come after 256 Ki changes, after a second, and at the end.
+ * Commits come after 256 Ki changes (fewer on a server), after a second, and at the end.
  */
 #ifndef VIDI_CLI_PIPELINE_OUTPUT_DELIVERY_H
 #define VIDI_CLI_PIPELINE_OUTPUT_DELIVERY_H
@@ -52,6 +52,7 @@ typedef struct cli_delivery {
     uint64_t safe_end;     /* bytes of the output that are delivered */
     uint64_t mark;         /* committed so far */
     uint64_t changes;      /* of the set since the last commit */
+    uint64_t most_changes; /* until the next one */
     uint64_t committed_at; /* nanoseconds */
     bool mid_line;         /* what was written last does not end a line */
     int status;            /* not CLI_OK: acknowledgements were wrong or ended; the message has been printed */

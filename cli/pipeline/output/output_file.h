@@ -1,25 +1,31 @@
 /*
  * The output file of a run (-o). With a state, the set's note is the note of common/output_file.h, which explains how a
- * state and its output stay together: it is committed together with the URLs whose lines it covers.
+ * state and its output stay together: it is committed together with the URLs whose lines it covers. A set on a server
+ * cannot keep a note; then it is in a file beside the output, and written before the URLs are committed (note_file.h).
  */
 #ifndef VIDI_CLI_PIPELINE_OUTPUT_OUTPUT_FILE_H
 #define VIDI_CLI_PIPELINE_OUTPUT_OUTPUT_FILE_H
 
 #include "cli.h"
 #include "common/output_file.h"
+#include "pipeline/output/note_file.h"
+#include "pipeline/output/recommit.h"
 #include "pipeline/target.h"
 
 typedef struct cli_output_file {
     output_file base; /* fd -1: there is none */
     bool noted;       /* it belongs to a state */
+    cli_note_file beside;
 } cli_output_file;
 
 /* How to go on with the output file of a state. */
 typedef struct cli_output_terms {
     const cli_target *target;
-    const char *state; /* the folder of the set */
-    bool fresh;        /* begin a new file */
-    bool wait;         /* while another process has it locked */
+    const char *state; /* the folder of the set, or its address as it may be shown */
+    const char *owner; /* the name of this run's claims on a server; stays good as long as the file is open */
+    cli_output_lines lines;
+    bool fresh; /* begin a new file */
+    bool wait;  /* while another process has it locked */
     bool syncs;
 } cli_output_terms;
 

@@ -5,7 +5,7 @@ vidi dedup --help | cmp - full
 vidi --kind hashset --help | cmp - full
 vidi plan --help | cmp - <(vidi help plan)
 # It fits on a terminal.
-for command in dedup has crawl plan robots sitemap kinds info top check rotate snapshot merge export import bench lab version help; do
+for command in dedup has crawl plan robots sitemap kinds init info top check rotate snapshot merge export import drop bench lab version help; do
     vidi $command -h | awk -v c=$command 'length > 80 { print c ": " $0 }'
     vidi $command --help | awk -v c=$command 'length > 80 { print c ": " $0 }'
 done

@@ -1,5 +1,5 @@
 man=$VIDI_SOURCE/docs/man
-for command in dedup has remove list crawl canon links plan info top check rotate snapshot merge export import robots sitemap bench lab; do
+for command in dedup has remove list crawl canon links plan init info top check rotate snapshot merge export import drop robots sitemap bench lab; do
     page=$man/vidi.1
     [ $command = dedup ] || page=$man/vidi-$command.1
     for option in $(vidi $command --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
