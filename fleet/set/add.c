@@ -20,22 +20,15 @@ slice_command own_command(vidi_cluster *cluster, vidi_str name)
 
 /* ---- replies ---- */
 
-static bool parse_token(vidi_str text, uint64_t *token)
+static bool take_token(const redis_reply *word, claim_token *token)
 {
-    *token = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned digit = (unsigned char)text.ptr[i] - (unsigned)'0';
-        if (digit > 9) {
-            digit = (unsigned char)text.ptr[i] - (unsigned)'a' + 10;
-            if (digit < 10 || digit > 15)
-                return false;
-        }
-        *token = *token << 4 | digit;
-    }
-    return text.len == 16 && *token;
+    if (word->type != REDIS_TEXT || word->text.len != sizeof token->text || !word->text.ptr[0])
+        return false;
+    memcpy(token->text, word->text.ptr, sizeof token->text);
+    return true;
 }
 
-int claim_read_answer(vidi_cluster *cluster, const redis_reply *item, uint8_t *verdict, uint64_t *token)
+int claim_read_answer(vidi_cluster *cluster, const redis_reply *item, uint8_t *verdict, claim_token *token)
 {
     const redis_reply *word = item->type == REDIS_ARRAY && item->count >= 1 ? &item->items[0] : NULL;
     if (item->type == REDIS_ERROR)
@@ -48,7 +41,7 @@ int claim_read_answer(vidi_cluster *cluster, const redis_reply *item, uint8_t *v
         *verdict = VIDI_HELD;
     else if (text_is(word->text, "invalid"))
         *verdict = VIDI_INVALID;
-    else if (text_is(word->text, "claimed") && item->count == 2 && parse_token(item->items[1].text, token))
+    else if (text_is(word->text, "claimed") && item->count == 2 && take_token(&item->items[1], token))
         *verdict = CLAIM_MADE;
     else
         return cluster_garbled(cluster);
@@ -59,7 +52,7 @@ static int take_answer(vidi_cluster *cluster, size_t position, const redis_reply
 {
     (void)repeated;
     slice *slice = cluster->slice;
-    int code = claim_read_answer(cluster, item, &slice->verdicts[position], &slice->numbers[position]);
+    int code = claim_read_answer(cluster, item, &slice->verdicts[position], &slice->tokens[position]);
     if (slice->verdicts[position] == VIDI_HELD && !(cluster->flags & VIDI_TELL_HELD))
         slice->verdicts[position] = VIDI_SEEN;
     return code;
@@ -90,10 +83,10 @@ static uint8_t enqueue(vidi_cluster *cluster, const slice *slice, size_t at)
 {
     pending_entry *held = pending_find(&cluster->pending, slice->hashes[at]);
     if (held) {
-        held->token = slice->numbers[at]; /* another one if the claim was lost meanwhile, and could be made anew */
+        held->token = slice->tokens[at]; /* another one if the claim was lost meanwhile, and could be made anew */
         return VIDI_SEEN;
     }
-    pending_add(&cluster->pending, slice->hashes[at], slice->numbers[at]);
+    pending_add(&cluster->pending, slice->hashes[at], &slice->tokens[at]);
     leases_add(cluster->leases, slice->shards[at]);
     return VIDI_NEW;
 }

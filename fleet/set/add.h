@@ -9,7 +9,7 @@
 enum { CLAIM_MADE = 100 }; /* what claim_read_answer says beside the verdicts of the public headers */
 
 /* What VIDI.CLAIM has answered for one URL; *token of a claim that was made. */
-int claim_read_answer(vidi_cluster *cluster, const redis_reply *item, uint8_t *verdict, uint64_t *token);
+int claim_read_answer(vidi_cluster *cluster, const redis_reply *item, uint8_t *verdict, claim_token *token);
 
 /* Commits everything before the mark. What a server has refused stays pending. */
 int commit_before(vidi_cluster *cluster, uint64_t mark);

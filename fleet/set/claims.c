@@ -35,7 +35,7 @@ enum { PERHAPS_MINE = 101 };
 
 static int take_claim(vidi_cluster *cluster, size_t position, const redis_reply *item, bool repeated)
 {
-    uint64_t token;
+    claim_token token;
     uint8_t *verdict = &cluster->slice->verdicts[position];
     int code = claim_read_answer(cluster, item, verdict, &token);
     if (*verdict == CLAIM_MADE)

@@ -19,7 +19,7 @@ static int take_answer(vidi_cluster *cluster, size_t position, const redis_reply
     if (item->type != REDIS_TEXT || (!stale && !text_is(item->text, "committed")))
         return cluster_garbled(cluster);
     cluster->stale += stale && !repeated && slice->numbers[position] >= cluster->unsure;
-    pending_at(&cluster->pending, slice->numbers[position])->token = 0;
+    pending_close(pending_at(&cluster->pending, slice->numbers[position]));
     leases_remove(cluster->leases, slice->shards[position]);
     return VIDI_OK;
 }
@@ -31,7 +31,7 @@ static int take_pending(vidi_cluster *cluster, uint64_t *number, uint64_t mark)
     slice *slice = cluster->slice;
     for (; *number < mark && slice->n < SLICE_URLS; ++*number) {
         const pending_entry *entry = pending_at(&cluster->pending, *number);
-        if (entry->token)
+        if (pending_is_open(entry))
             slice_add_claim(slice, entry, *number);
     }
     slice_sort(cluster);

@@ -118,7 +118,7 @@ static int remove_pending(vidi_cluster *cluster, pending_entry *entry)
     CLUSTER_TRY(cluster_run(cluster));
     if (!cluster_reply(cluster, 0, REDIS_ARRAY, shard, &code))
         return code;
-    entry->token = 0;
+    pending_close(entry);
     leases_remove(cluster->leases, cluster->slice->shards[0]);
     pending_trim(&cluster->pending);
     return VIDI_OK;

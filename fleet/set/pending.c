@@ -19,7 +19,7 @@ static pending_entry *entry_of(const pending *pending, uint64_t slot)
     if (number < pending->begin)
         return NULL;
     pending_entry *entry = pending_at(pending, number);
-    return entry->token ? entry : NULL;
+    return pending_is_open(entry) ? entry : NULL;
 }
 
 static void put(pending *pending, const uint64_t hash[2], uint64_t number)
@@ -50,7 +50,7 @@ static int build(pending *pending, size_t entries)
     }
     pending->used = 0;
     for (size_t i = pending->first; i < pending->end; i++)
-        if (pending->entries[i].token)
+        if (pending_is_open(&pending->entries[i]))
             put(pending, pending->entries[i].hash, pending->begin + (i - pending->first));
     return VIDI_OK;
 }
@@ -102,10 +102,10 @@ pending_entry *pending_find(const pending *pending, const uint64_t hash[2])
     return NULL;
 }
 
-void pending_add(pending *pending, const uint64_t hash[2], uint64_t token)
+void pending_add(pending *pending, const uint64_t hash[2], const claim_token *token)
 {
     put(pending, hash, pending_mark(pending));
-    pending->entries[pending->end++] = (pending_entry){{hash[0], hash[1]}, token};
+    pending->entries[pending->end++] = (pending_entry){{hash[0], hash[1]}, *token};
 }
 
 /* There is no entry: the memory is kept, unless it is much. */
@@ -122,7 +122,7 @@ static void clear(pending *pending)
 
 void pending_trim(pending *pending)
 {
-    while (!pending_is_empty(pending) && !pending->entries[pending->first].token) {
+    while (!pending_is_empty(pending) && !pending_is_open(&pending->entries[pending->first])) {
         pending->first++;
         pending->begin++;
     }

@@ -2,8 +2,7 @@
  * What a handle has claimed and not committed: a queue in the order of the answers, and an index by hash.
  *
  * Each entry has a number, which grows by one from one to the next; a mark is the number of the entry that comes next.
- * Entries are committed up to a mark, in any order among themselves: an entry that is dealt with has token 0. 24 bytes
- * an entry, and 16 to 32 of the index.
+ * Entries are committed up to a mark, in any order among themselves. 32 bytes an entry, and 16 to 32 of the index.
  */
 #ifndef VIDI_FLEET_SET_PENDING_H
 #define VIDI_FLEET_SET_PENDING_H
@@ -12,10 +11,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A token, as servers write it: 16 characters, which are never 0. */
+typedef struct claim_token {
+    char text[16];
+} claim_token;
+
 typedef struct pending_entry {
-    uint64_t hash[2]; /* the routing hash of the URL */
-    uint64_t token;   /* of its claim; 0: dealt with */
+    uint64_t hash[2];  /* the routing hash of the URL */
+    claim_token token; /* of its claim; zeros: dealt with */
 } pending_entry;
+
+static inline bool pending_is_open(const pending_entry *entry)
+{
+    return entry->token.text[0] != 0;
+}
+static inline void pending_close(pending_entry *entry)
+{
+    entry->token = (claim_token){{0}};
+}
 
 /* Begins as {0}. */
 typedef struct pending {
@@ -33,7 +46,7 @@ int pending_reserve(pending *pending, size_t more);
 pending_entry *pending_find(const pending *pending, const uint64_t hash[2]);
 
 /* There must be room for it, and no entry of its hash. */
-void pending_add(pending *pending, const uint64_t hash[2], uint64_t token);
+void pending_add(pending *pending, const uint64_t hash[2], const claim_token *token);
 
 static inline uint64_t pending_mark(const pending *pending)
 {

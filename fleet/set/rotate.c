@@ -166,9 +166,9 @@ static void forget_pending(vidi_cluster *cluster)
     pending *pending = &cluster->pending;
     for (uint64_t number = pending->begin; number < pending_mark(pending); number++) {
         pending_entry *entry = pending_at(pending, number);
-        if (entry->token)
+        if (pending_is_open(entry))
             leases_remove(cluster->leases, shard_of(entry->hash, cluster->record.shards));
-        entry->token = 0;
+        pending_close(entry);
     }
     pending_trim(pending);
 }

@@ -8,8 +8,6 @@
 
 #include "handle.h"
 
-enum { TOKEN_DIGITS = 16 };
-
 void slice_free(slice *slice)
 {
     if (slice)
@@ -111,21 +109,10 @@ int slice_take(vidi_cluster *cluster, const vidi_str *first, size_t stride, size
 
 /* ---- tokens ---- */
 
-static void print_token(uint64_t token, char text[TOKEN_DIGITS])
-{
-    static const char digits[] = "0123456789abcdef";
-    for (int i = TOKEN_DIGITS - 1; i >= 0; i--, token >>= 4)
-        text[i] = digits[token & 15];
-}
-
-_Static_assert(SLICE_URLS *TOKEN_DIGITS <= SLICE_BYTES, "a slice of tokens fits into its room");
-
 void slice_add_claim(slice *slice, const pending_entry *entry, uint64_t number)
 {
     size_t at = slice->n++;
-    char *text = slice->room + at * TOKEN_DIGITS;
-    print_token(entry->token, text);
-    slice->texts[at] = (vidi_str){text, TOKEN_DIGITS};
+    slice->texts[at] = (vidi_str){entry->token.text, sizeof entry->token.text};
     slice->hashes[at][0] = entry->hash[0];
     slice->hashes[at][1] = entry->hash[1];
     slice->numbers[at] = number;

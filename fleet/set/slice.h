@@ -27,18 +27,19 @@ typedef struct slice {
     size_t n;                       /* entries */
     vidi_str texts[SLICE_URLS];     /* what servers get */
     uint64_t hashes[SLICE_URLS][2]; /* routing hashes */
-    uint64_t numbers[SLICE_URLS]; /* tokens of claims that were made; of claims that end: their numbers in the queue */
-    uint8_t verdicts[SLICE_URLS]; /* VIDI_UNTRIED at first, or VIDI_INVALID */
+    claim_token tokens[SLICE_URLS]; /* of claims that were made */
+    uint64_t numbers[SLICE_URLS];   /* of claims that end: where they are in the queue */
+    uint8_t verdicts[SLICE_URLS];   /* VIDI_UNTRIED at first, or VIDI_INVALID */
     uint32_t shards[SLICE_URLS];
     uint32_t picked[SLICE_URLS]; /* positions of the entries that are asked for, in their order: the valid ones */
     uint32_t order[SLICE_URLS];  /* the same by shard */
     size_t valid;                /* how many these are */
     slice_group groups[SLICE_URLS];
     size_t group_count;
-    uint32_t call_from[SLICE_URLS + 1],
-        call_group[SLICE_URLS];     /* of each call: where in `order` it begins; its group */
-    uint32_t counts[RECORD_SHARDS]; /* of each shard: 0 between calls */
-    char *room;                     /* the texts that had to be written */
+    uint32_t call_from[SLICE_URLS + 1]; /* of each call: where it begins in `order` */
+    uint32_t call_group[SLICE_URLS];    /* and its group */
+    uint32_t counts[RECORD_SHARDS];     /* of each shard: 0 between calls */
+    char *room;                         /* the texts that had to be written */
     size_t room_size, room_used;
 } slice;
 
@@ -62,7 +63,10 @@ void slice_free(slice *slice);
  */
 int slice_take(vidi_cluster *cluster, const vidi_str *first, size_t stride, size_t n);
 
-/* For tokens: empties the slice, adds a claim of the queue with its number, and puts all in the order of their shards. */
+/*
+ * For tokens: empties the slice, adds a claim of the queue with its number, and puts all in the order of their shards.
+ * The entry must stay as it is until the calls have run.
+ */
 int slice_begin(vidi_cluster *cluster);
 void slice_add_claim(slice *slice, const pending_entry *entry, uint64_t number);
 void slice_sort(vidi_cluster *cluster);

@@ -25,12 +25,27 @@ static void hash_of(uint64_t which, uint64_t hash[2])
     hash[1] = test_mix(which);
 }
 
+static claim_token token_of(uint64_t number)
+{
+    claim_token token;
+    memset(token.text, 'a', sizeof token.text);
+    memcpy(token.text + 8, &number, sizeof number);
+    return token;
+}
+
+static uint64_t number_of(const pending_entry *entry)
+{
+    uint64_t number;
+    memcpy(&number, entry->token.text + 8, sizeof number);
+    return number;
+}
+
 static void compare(const pending *pending, const model *model, uint64_t which)
 {
     uint64_t hash[2];
     hash_of(which, hash);
     const pending_entry *found = pending_find(pending, hash);
-    assert_int_equal(found ? found->token : 0, model->tokens[which]);
+    assert_int_equal(found ? number_of(found) : 0, model->tokens[which]);
     if (found)
         assert_ptr_equal(found, pending_at(pending, model->numbers[which]));
 }
@@ -43,7 +58,8 @@ static void add(pending *pending, model *model, uint64_t which, uint64_t token)
         return;
     assert_int_equal(pending_reserve(pending, 1), VIDI_OK);
     assert_int_equal(pending_mark(pending), model->next);
-    pending_add(pending, hash, token);
+    claim_token made = token_of(token);
+    pending_add(pending, hash, &made);
     model->tokens[which] = token;
     model->numbers[which] = model->next++;
 }
@@ -54,7 +70,7 @@ static void finish(pending *pending, model *model, uint64_t which)
     hash_of(which, hash);
     pending_entry *entry = pending_find(pending, hash);
     if (entry)
-        entry->token = 0;
+        pending_close(entry);
     model->tokens[which] = 0;
 }
 
@@ -96,14 +112,15 @@ static void many_are_kept_and_given_back(void **context)
         for (uint64_t i = 0; i < MANY; i++) {
             uint64_t hash[2] = {test_mix(i), test_mix(~i)};
             assert_int_equal(pending_reserve(&pending, 1), VIDI_OK);
-            pending_add(&pending, hash, i + 1);
+            claim_token token = token_of(i + 1);
+            pending_add(&pending, hash, &token);
         }
         for (uint64_t i = 0; i < MANY; i += 7) {
             uint64_t hash[2] = {test_mix(i), test_mix(~i)};
-            assert_int_equal(pending_find(&pending, hash)->token, i + 1);
+            assert_int_equal(number_of(pending_find(&pending, hash)), i + 1);
         }
         for (uint64_t i = begin; i < begin + MANY; i++)
-            pending_at(&pending, i)->token = 0;
+            pending_close(pending_at(&pending, i));
         pending_trim(&pending);
         assert_int_equal(pending_mark(&pending), begin + MANY);
         assert_null(pending.entries); /* so much memory is not kept for an empty queue */
