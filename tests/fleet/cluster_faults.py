@@ -15,7 +15,7 @@ from support.tap import case, check, expect
 
 servers.require()
 
-EABSENT, EEXIST, EBUSY, EIO = -5, -11, -12, -9
+EMEMORY, EABSENT, ECANNOT, EEXIST, EBUSY, EIO = -3, -5, -6, -11, -12, -9
 LEASE = "lease=3600000"
 STEP = 1 if tap.is_long() else 41  # bytes between two cuts
 
@@ -193,6 +193,51 @@ def commit_again():
                 one("commit")
                 facts = one.stat()
                 expect([facts[what] for what in ("count", "claims", "stale")], [2, 0, 0])
+
+
+# ---- clients without memory ----
+
+def while_scarce(one, *words):
+    """Repeats a call until there is memory for all of it; each request for memory fails once. Gives all answers."""
+    for number in range(10000):
+        code, text = one.ask(f"scarce={number}", *words)
+        yield code, text.lstrip("!")
+        if not text.startswith("!"):
+            return
+
+
+def is_scarcity(code, text):
+    return code == EMEMORY or (code == EIO and "memory" in text)
+
+
+@case("a call that gets no memory fails, and does not harm the next")
+def no_memory():
+    name = new_name()
+    with Driver() as one:
+        for call in (("create", at(name), "shards=3"), ("open", at(name), "manual", LEASE)):
+            answers = list(while_scarce(one, *call))
+            check(answers[-1][0] in (0, EEXIST) and len(answers) > 5, f"{call}: {answers}")
+            check(all(code in (0, EEXIST) or is_scarcity(code, text) for code, text in answers), f"{call}: {answers}")
+        urls = [f"http://x/{number}" for number in range(300)]
+        for number in range(1000):
+            code, text = one.ask(f"scarce={number}", "add", *urls)
+            check(code == 0 or is_scarcity(code, text), text)
+            left = [url for url, verdict in zip(urls, text.lstrip("!")) if verdict == "U"]
+            check(left if code else not left, "after an error, some are untried")
+            expect(one("add", *left), "N" * len(left))
+            if not text.startswith("!"):
+                break
+            one("open", at(name), "manual", LEASE)  # what this one has is asked for again
+        expect(one("add", *urls), "S" * 300)
+        for call in (("commit",), ("has", *urls), ("stat",), ("claims",), ("claim", "me", 3600000, "http://c/"),
+                     ("claim", "me", 3600000, "again", "http://c/", "http://d/"),
+                     ("finish", "me", "release", "http://d/"), ("reclaim", 0, "me", 3600000, 10), ("check",),
+                     ("merge", "hashset", "http://m/"), ("shards", "http://x/1"), ("remove", "http://x/7"),
+                     ("previous", "http://x/1"), ("rotate", "force", "keep"), ("drop", at(name))):
+            answers = list(while_scarce(one, *call))
+            check(all(code >= 0 or code in (EABSENT, ECANNOT) or is_scarcity(code, text) for code, text in answers),
+                  f"{call[0]}: {answers}")
+            check(not is_scarcity(*answers[-1]), f"{call[0]}: {answers[-1]}")
 
 
 # ---- clients that are killed ----

@@ -4,9 +4,13 @@
  * A line is a command and its words, with single spaces between them. The answer is a line, too: "ok" and what the call
  * has told, or "error", the code, what it has told, ": " and the sentence. Words name=value are options, where a
  * command takes some. URLs are words; "%20" in them is not decoded, so spaces cannot occur.
+ *
+ * A word scarce=N before a command lets its N-th request for memory, from 0, fail; if there was such a request, what the
+ * call has told begins with "!".
  */
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +27,45 @@ static uint8_t verdicts[WORDS];
 static uint64_t marks[WORDS];
 static vidi_str urls[WORDS];
 static vidi_claim claims[WORDS];
+
+/* ---- memory that runs out ---- */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *block, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+char *__wrap_strdup(const char *text);
+
+static _Atomic long allocations; /* that succeed before one fails; below 0: it has failed */
+static bool is_scarce;           /* during the next command */
+
+static bool refuses(void)
+{
+    return is_scarce && atomic_fetch_sub(&allocations, 1) == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return refuses() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return refuses() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *block, size_t size)
+{
+    return refuses() ? NULL : __real_realloc(block, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return refuses() ? NULL : __real_strdup(text);
+}
 
 /* ---- words ---- */
 
@@ -73,10 +116,12 @@ static size_t take_urls(size_t from)
 
 static void answer(int code, const char *told)
 {
+    const char *scarce = is_scarce && atomic_load(&allocations) < 0 ? "!" : "";
+    is_scarce = false;
     if (code < 0)
-        printf("error %d %s: %s\n", code, told, vidi_cluster_message());
+        printf("error %d %s%s: %s\n", code, scarce, told, vidi_cluster_message());
     else
-        printf("ok %d %s\n", code, told);
+        printf("ok %d %s%s\n", code, scarce, told);
     fflush(stdout);
 }
 
@@ -344,8 +389,7 @@ static void read_shards(void)
     for (uint32_t i = 0; i < more.shards && code == 0; i++) {
         code = vidi_cluster_read_shard(cluster, i, i ? &next : &all);
         if (code == 0 && i && (code = vidi_merge(all, next, VIDI_MERGE_FORCE)) != 0) {
-            printf("error %d : %s\n", code, vidi_message());
-            fflush(stdout);
+            answer(code, vidi_message());
             vidi_close(next);
             vidi_close(all);
             return;
@@ -487,6 +531,11 @@ int main(void)
     while (getline(&line, &room, stdin) > 0) {
         split(line);
         bool known = false;
+        is_scarce = strncmp(word(0), "scarce=", 7) == 0;
+        if (is_scarce) {
+            atomic_store(&allocations, atol(word(0) + 7));
+            memmove(words, words + 1, --count * sizeof *words);
+        }
         for (size_t i = 0; i < sizeof commands / sizeof *commands && !known; i++)
             if ((known = strcmp(word(0), commands[i].name) == 0))
                 commands[i].run();
