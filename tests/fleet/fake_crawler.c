@@ -758,6 +758,7 @@ int main(int argc, char **argv)
     signal(SIGTERM, end_by_signal);
     open_all(argc, argv);
     tell("S %d %" PRId64 "\n", (int)getpid(), fleet_now());
+    must(fleet_begin_visit(crawl_fleet, number_of(argc, argv, "visit", 1)), "begin_visit");
     commit_again();
     send_seeds();
     while (!fleet_is_over(crawl_fleet) && !ended && fleet_state_now(crawl_fleet) != FLEET_STOPPING) {

@@ -198,6 +198,22 @@ def pause():
             check(story.fetched() > before, "nothing was left")
 
 
+@case("several processes begin the next visit at once: the set rotates once, and each page is fetched once")
+def visits():
+    with Server() as server:
+        address = f"redis://127.0.0.1:{server.port}/visits"
+        made(address)
+        for visit in (1, 2, 3):
+            with Story(address, seed=SEED, pages=300, **QUICK, visit=visit) as story:
+                story.start(4)
+                story.play()
+                expect(story.check(), 0)
+                expect(told("look", address)[0]["visit"], str(visit))
+        with Driver() as one:
+            one("open", address)
+            expect(one.stat()["epoch"], 2)
+
+
 # ---- the checker finds faults ----
 
 def found(fault, events, **options):
