@@ -116,7 +116,6 @@ struct fleet {
 
 /* ---- fleet.c ---- */
 
-int64_t fleet_now(void); /* CLOCK_MONOTONIC in milliseconds */
 void fleet_wake(const fleet *fleet);
 void fleet_warn(const fleet *fleet, const char *format, ...) __attribute__((format(printf, 2, 3)));
 uint64_t fleet_hash(const fleet *fleet, vidi_str url);
@@ -142,7 +141,10 @@ bool fleet_has_row(fleet *fleet, const char *life);
 bool fleet_seems_idle(fleet *fleet);
 /* The next heartbeat is sent at once. */
 void fleet_want_beat(fleet *fleet);
-/* Waits for the answer to a heartbeat that is sent from now on. False if the threads are to end, or the lease is lost. */
+/*
+ * Waits for the answer to a heartbeat that is sent from now on. False if the threads are to end, the lease is lost, or
+ * patience is over.
+ */
 bool fleet_beat_and_wait(fleet *fleet);
 
 /* ---- fleet_record.c ---- */

@@ -99,11 +99,15 @@ void fleet_want_beat(fleet *fleet)
 
 bool fleet_beat_and_wait(fleet *fleet)
 {
+    patience patience = wire_patience(&fleet->heart);
+    int64_t hurried = fleet_now() + WIRE_PATIENCE;
+
     pthread_mutex_lock(&fleet->lock);
     uint64_t wanted = fleet->beats_begun + 1;
     fleet->beats_wanted = wanted;
     pthread_cond_broadcast(&fleet->called);
-    while (!fleet->stop && fleet->beats_answered < wanted && !fleet_is_out(fleet))
+    while (!fleet->stop && fleet->beats_answered < wanted && !fleet_is_out(fleet) &&
+           (fleet_now() < hurried || wire_try_again(&fleet->heart, &patience, VIDI_EIO)))
         wait_until(fleet, fleet_now() + fleet->options.beat_ms);
     bool answered = fleet->beats_answered >= wanted && !fleet->stop;
     pthread_mutex_unlock(&fleet->lock);

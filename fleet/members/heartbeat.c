@@ -10,33 +10,46 @@
 
 enum { KEY = 256, ROW = 160, MOST = 100000 };
 
-/* Keys: table. Arguments: "join", "send", "leave" or "look"; the member; lease; the rest of its row. */
+/*
+ * Keys: table. Arguments: "join", "send", "leave" or "look"; the member; lease; the rest of its row.
+ *
+ * A lease that begins in the future was given before the server's clock was set back: it begins anew, or a member that
+ * is dead would stay for as long as the clock has jumped. A sender that has adopted a version which the table has not
+ * reached comes from before a failover that has forgotten it: it adopts the next one anew, which is greater than both.
+ */
 static const char script[] =
     "local time = redis.call('TIME')\n"
     "local now = time[1] * 1000 + math.floor(time[2] / 1000)\n"
-    "local what, name, changed = ARGV[1], ARGV[2], false\n"
+    "local what, name, rest, changed = ARGV[1], ARGV[2], ARGV[4], false\n"
+    "local before, there = redis.call('HGETALL', KEYS[1]), {}\n"
     "local function number(n) return string.format('%.0f', n) end\n"
-    "if what ~= 'look' then\n"
-    "  local before = redis.call('HGETALL', KEYS[1])\n"
-    "  for i = 1, #before, 2 do\n"
-    "    local ends, lease = string.match(before[i + 1], '^(%d+) (%d+) ')\n"
-    "    if ends and ends + lease / 4 < now then\n"
-    "      redis.call('HDEL', KEYS[1], before[i])\n"
-    "      changed = true\n"
+    "for i = 1, #before, 2 do\n"
+    "  local ends, lease, its = string.match(before[i + 1], '^(%d+) (%d+)( .*)$')\n"
+    "  if ends and ends + lease / 4 < now then\n"
+    "    if what ~= 'look' then redis.call('HDEL', KEYS[1], before[i]) end\n"
+    "    changed = true\n"
+    "  else\n"
+    "    if ends and ends - lease > now and what ~= 'look' then\n"
+    "      redis.call('HSET', KEYS[1], before[i], number(now + lease) .. ' ' .. lease .. its)\n"
     "    end\n"
-    "  end\n"
-    "  local own = redis.call('HGET', KEYS[1], name)\n"
-    "  if what == 'leave' then\n"
-    "    changed = redis.call('HDEL', KEYS[1], name) == 1 or changed\n"
-    "  elseif what == 'join' or own then\n"
-    "    changed = changed or not own or string.sub(own, -1) ~= string.sub(ARGV[4], -1)\n"
-    "    redis.call('HSET', KEYS[1], name, number(now + ARGV[3]) .. ' ' .. ARGV[3] .. ' ' .. ARGV[4])\n"
-    "  end\n"
-    "  if changed then\n"
-    "    local version = tonumber(redis.call('HGET', KEYS[1], '*version') or '0')\n"
-    "    redis.call('HSET', KEYS[1], '*version', number(math.max(version + 1, now)))\n"
+    "    there[#there + 1] = before[i]\n"
+    "    there[#there + 1] = before[i + 1]\n"
     "  end\n"
     "end\n"
+    "if what == 'look' then return there end\n"
+    "local version = tonumber(redis.call('HGET', KEYS[1], '*version') or '0')\n"
+    "local own = redis.call('HGET', KEYS[1], name)\n"
+    "if what == 'leave' then\n"
+    "  changed = redis.call('HDEL', KEYS[1], name) == 1 or changed\n"
+    "elseif what == 'join' or own then\n"
+    "  local adopted, others = string.match(rest, '^(%d+)( .*)$')\n"
+    "  if tonumber(adopted) > version then\n"
+    "    version, rest, changed = tonumber(adopted), '0' .. others, true\n"
+    "  end\n"
+    "  changed = changed or not own or string.sub(own, -1) ~= string.sub(rest, -1)\n"
+    "  redis.call('HSET', KEYS[1], name, number(now + ARGV[3]) .. ' ' .. ARGV[3] .. ' ' .. rest)\n"
+    "end\n"
+    "if changed then redis.call('HSET', KEYS[1], '*version', number(math.max(version + 1, now))) end\n"
     "return redis.call('HGETALL', KEYS[1])";
 
 /* ---- reading ---- */

@@ -9,7 +9,8 @@
  * of a quarter of it. A row that is not there is never put back: its member has to join again, under a new name.
  *
  * The version is the server's time in milliseconds, or one more than the last version if that is greater. So it grows
- * also when a replica takes over that does not have the last changes.
+ * also when a replica takes over that does not have the last changes; or if its clock is behind, as soon as a member
+ * comes that has adopted a version which the replica does not know.
  */
 #ifndef VIDI_FLEET_MEMBERS_HEARTBEAT_H
 #define VIDI_FLEET_MEMBERS_HEARTBEAT_H
@@ -27,7 +28,7 @@
 int heartbeat_join(redis_client *client, const char *set, const member *row, int64_t lease_ms, member_table *table);
 /* Renews it. If it is not in the table afterwards, its lease was lost. */
 int heartbeat_send(redis_client *client, const char *set, const member *row, int64_t lease_ms, member_table *table);
-/* Only looks. */
+/* Only looks: rows whose lease is over are not in the table, and stay where they are. */
 int heartbeat_look(redis_client *client, const char *set, member_table *table);
 /* Removes one's own row. */
 int heartbeat_leave(redis_client *client, const char *set, const char *name);

@@ -45,9 +45,18 @@ static const meaning meanings[] = {
     {"ERR there is no memory", VIDI_EMEMORY, "the server has none left"},
 };
 
+/* How much of an error may be shown. A server that does not know a command repeats its words, and so the set's key. */
+static size_t quotable(vidi_str error)
+{
+    static const char repeats[] = ", with args";
+    const char *end = memmem(error.ptr, error.len, repeats, sizeof repeats - 1);
+    size_t length = end ? (size_t)(end - error.ptr) : error.len;
+    return length < 300 ? length : 300;
+}
+
 int cluster_refused(vidi_cluster *cluster, const shard *shard, vidi_str error)
 {
-    int quoted = error.len > 300 ? 300 : (int)error.len, code = VIDI_EIO;
+    int quoted = (int)quotable(error), code = VIDI_EIO;
     const char *advice = NULL;
     char where[SHARD_KEY + 40] = "";
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings && !advice; i++)

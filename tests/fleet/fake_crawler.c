@@ -684,6 +684,7 @@ static void read_options(int argc, char **argv, fleet_options *o)
     o->sweep_ms = (int64_t)number_of(argc, argv, "sweep", 200);
     o->backlog = number_of(argc, argv, "backlog", 0);
     o->access.lease_ms = (int64_t)number_of(argc, argv, "claims", 4000);
+    o->access.patience_ms = (int64_t)number_of(argc, argv, "patience", 0);
     o->access.wait_replicas = (uint32_t)number_of(argc, argv, "wait_replicas", 0);
     if (options.sites > MOST_SITES)
         give_up("too many sites", "");
