@@ -1,20 +1,22 @@
 /*
  * What the files of this folder share: the fleet as one process sees it. fleet.c has the argument why nothing is lost.
  *
- *   fleet.c       opening and leaving               shared.c    what any thread may ask; waiting
- *   life.c        joining, leaving, the registry of lives
-  *   fleet_record.c  the fleet's record: rules, state, visits
- *   sites.c       the site of a URL
- *   heart.c       thread: heartbeats, the state, the answer to ballots
- *   keeper.c      thread: renews claims, and calls the next three
- *   burial.c      what dead members have left
- *   sweep.c       claims that have expired
- *   ending.c      finds out that the crawl is over
- *   send.c        links to their owners            parcels.c   links on their way to streams
- *   take.c        links from the own stream        entry.c     bytes of an entry of a stream
- *   pages.c       claims of pages                  claim_batch.c  many claims in one call
- *   wire.c        commands to the server           link_sets.c    URLs sent lately, URLs in hand
- *   look.c        figures for people, from outside
+ *   fleet.c         opening and leaving; why nothing is lost
+ *   life.c          joining, leaving, the registry of lives
+ *   fleet_record.c  the fleet's record: rules, state, visits
+ *   shared.c        what the threads share, and what any thread may ask
+ *   sites.c         the site of a URL
+ *   heart.c         thread: heartbeats, the state, the answer to ballots
+ *   keeper.c        thread: renews claims, and calls the next three
+ *   burial.c        what dead members have left
+ *   sweep.c         claims that have expired
+ *   ending.c        finds out that the crawl is over
+ *   send.c          links to their owners; parcels.c: links on their way to streams
+ *   take.c          links from the own stream; entry.c: the bytes of an entry of a stream
+ *   pages.c         claims of pages; claim_batch.c: many claims in one call
+ *   link_sets.c     URLs that were sent lately, URLs in hand
+ *   wire.c          commands to the server
+ *   look.c          figures for people, from outside
  *
  * Three threads talk to the server, each over connections of its own (a wire), so that none waits for another: the
  * crawler's storage thread, the heart and the keeper.

@@ -133,6 +133,9 @@ static int wait_if_busy(fleet *fleet, int error)
 {
     struct timespec moment = {.tv_nsec = SHORT_WAIT * 1000000L};
 
+    if (error == VIDI_EMEMORY || error == VIDI_EARGUMENT)
+        return wire_failed(&fleet->storage, error, "cannot send links: %s",
+                           error == VIDI_EMEMORY ? vidi_strerror(error) : "a URL or its payload is too long");
     if (error != VIDI_EBUSY)
         return error;
     nanosleep(&moment, NULL);

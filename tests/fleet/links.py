@@ -108,7 +108,7 @@ def failover():
             cluster.revive(primary)  # as a replica, or nothing could be confirmed any more
             story.incidents.append((now(), 0, "server"))
 
-        with Story(address, seed=SEED, **{**QUICK, "lease": 4000}, wait_replicas=1) as story:
+        with Story(address, seed=SEED, **{**QUICK, "lease": 4000, "claims": 20000}, wait_replicas=1) as story:
             story.start(4)
             story.play(spread(story, kill, kill_primary, kill))
             bounded(story)

@@ -255,6 +255,8 @@ class Story:
                 return what
             if what in ("kill", "died", "stop", "go on") and after[0] - WHILE <= at <= after[0]:
                 return what
+            if what == "server" and abs(after[0] - at) <= LATE:
+                return what
         for at, pid in self.outs:
             if (pid == before[4] and before[0] <= at <= after[0] + LATE) or after[0] - WHILE <= at <= after[0]:
                 return "lost its lease"
