@@ -31,10 +31,10 @@ MAKEFLAGS += --no-print-directory
 	bench-python bench-threads bench-threads-static bench-billion bench-peers lab-report lab-large lab-seeds coverage \
 	lint analyze ci format completions abi install clean help
 
-build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so
+build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so, build/libvidi-cluster.so, build/redisvidi.so
 	@tools/packages build
 	@tools/build.sh release
-	@echo "built build/vidi, build/vidi-lab, build/libvidi.a, build/libvidi.so, build/redisvidi.so"
+	@echo "built build/vidi, build/vidi-lab, build/libvidi.a, build/libvidi.so, build/libvidi-cluster.so, build/redisvidi.so"
 
 python: ## builds the Python package: build/python/vidi-*.whl, which `pip install` takes
 	@tools/packages python
@@ -154,10 +154,11 @@ format: ## formats all C files with clang-format
 completions: build ## writes completions/ again, from the help texts
 	@tools/completions.sh build/vidi completions
 
-abi: ## rewrites tests/data/abi/vidi.abi, the binary interface that the tests compare with
+abi: ## rewrites tests/data/abi, the binary interfaces that the tests compare with
 	@tools/packages test
 	@mkdir -p tests/data/abi
 	@tools/abi.sh include/vidi/vidi.h include/vidi/url.h include/vidi/transfer.h tests/data/abi/vidi.abi
+	@tools/abi.sh --types include/vidi/vidi.h include/vidi/cluster.h tests/data/abi/vidi-cluster.abi
 
 install: build ## installs into PREFIX (/usr/local), below DESTDIR if it is set
 	@tools/packages install

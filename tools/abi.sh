@@ -1,19 +1,25 @@
 #!/bin/bash
-# tools/abi.sh HEADER... OUTPUT: describes the binary interface that the headers declare: their functions, structs and
-# enums, with every field, offset and value. `make abi` writes tests/data/abi/vidi.abi this way; tests/meta/abi.sh
-# checks it.
+# tools/abi.sh [--types HEADER] HEADER... OUTPUT: describes the binary interface that the headers declare: their functions,
+# structs and enums, with every field, offset and value. Of a header after --types only the types are needed; its functions
+# belong to another library. `make abi` writes tests/data/abi/*.abi this way; tests/meta/abi.sh checks them.
 #
 # The description comes from abidw, which reads debug information. To save time, this compiles only the headers, with an
 # empty body for every function, instead of the library. The interface is the same, because tests/meta/symbols.sh checks
 # that the library exports exactly these functions.
 set -euo pipefail
+types=
+if [ "$1" = --types ]; then
+    types=$2
+    shift
+fi
 headers=("${@:1:$#-1}") output=${*: -1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 {
-    awk '
+    awk -v types="$types" '
         /^#include "vidi\// { next } # all of them follow one another
+        FILENAME == types { print; next }
         /^VIDI_API / { open = 1 }
         open && /;$/ { sub(/;$/, " { __builtin_trap(); }"); open = 0 }
         /^enum [a-z_]+ \{$/ { enums[++count] = $2 }

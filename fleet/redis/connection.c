@@ -20,6 +20,7 @@ enum {
     READ_AT_ONCE = 64 << 10,
     TLS_AT_ONCE = 16 << 10,     /* a record */
     CIPHER_BACKLOG = 256 << 10, /* encrypted bytes that wait for the socket */
+    NUMBER_ROOM = 32,           /* for the line with a length, and a line end */
     KEPT_ROOM = 1 << 20,        /* larger buffers are freed after a burst */
     READ_MOST = 1 << 20         /* bytes that one call reads, so that other connections have their turn */
 };
@@ -309,19 +310,42 @@ static int receive(connection *link, int64_t now)
 
 /* ---- commands and replies ---- */
 
+/* Writes the mark, the number and the end of the line; there is room. Returns where it ends. */
+static char *put_number(char *to, char mark, size_t number)
+{
+    char digits[20];
+    size_t n = 0;
+    do
+        digits[n++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    *to++ = mark;
+    while (n)
+        *to++ = digits[--n];
+    *to++ = '\r';
+    *to++ = '\n';
+    return to;
+}
+
 int connection_put(connection *link, const vidi_str *words, size_t count, int64_t now)
 {
-    size_t before = link->out.len;
-    int error = bytes_append_format(&link->out, "*%zu\r\n", count);
-    for (size_t i = 0; i < count && !error; i++) {
-        error = bytes_append_format(&link->out, "$%zu\r\n", words[i].len);
-        error = error ? error : bytes_append(&link->out, words[i].ptr, words[i].len);
-        error = error ? error : bytes_append(&link->out, "\r\n", 2);
+    size_t before = link->out.len, needed = NUMBER_ROOM;
+    for (size_t i = 0; i < count; i++) {
+        if (words[i].len > SIZE_MAX / 4 || needed > SIZE_MAX / 4)
+            return VIDI_EMEMORY;
+        needed += words[i].len + NUMBER_ROOM;
     }
-    if (error) {
-        link->out.len = before;
+    if (bytes_reserve(&link->out, needed))
         return VIDI_EMEMORY;
+    char *at = put_number(link->out.ptr + before, '*', count);
+    for (size_t i = 0; i < count; i++) {
+        at = put_number(at, '$', words[i].len);
+        if (words[i].len)
+            memcpy(at, words[i].ptr, words[i].len);
+        at += words[i].len;
+        *at++ = '\r';
+        *at++ = '\n';
     }
+    link->out.len = (size_t)(at - link->out.ptr);
     if (link->expects == 0)
         link->active_at = now;
     link->put += link->out.len - before;

@@ -33,12 +33,11 @@ int client_ask_replicas(redis_client *client, node *node)
         return VIDI_OK;
     words[1].len = (size_t)snprintf(replicas, sizeof replicas, "%" PRIu32, client->wait_replicas);
     words[2].len = (size_t)snprintf(time, sizeof time, "%" PRId64, ms);
+    if (node_put(node, FLIGHT_WAIT, NULL, words, 3, client->now))
+        return VIDI_EMEMORY;
     node->writing.is_new = false;
     node->writing.has_asked = true;
-    int error = node_put(node, FLIGHT_WAIT, NULL, words, 3, client->now);
-    if (!error && node->writing.has_again)
-        error = node_put(node, FLIGHT_OFFSETS, NULL, info, 2, client->now);
-    return error;
+    return node->writing.has_again ? node_put(node, FLIGHT_OFFSETS, NULL, info, 2, client->now) : VIDI_OK;
 }
 
 /* ---- answers ---- */
@@ -102,7 +101,7 @@ bool client_hear_wait(redis_client *client, node *from, const redis_reply *reply
         return true; /* that answer decides */
     snprintf(why, sizeof why, "%s: %" PRId64 " of %" PRIu32 " replicas have what was written", from->link.label,
              reply->integer, client->wait_replicas);
-    if (writing->is_reached)
+    if (writing->is_reached && !writing->has_again)
         reached(client, from);
     else
         fall_short(client, from, why);

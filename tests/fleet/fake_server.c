@@ -207,9 +207,12 @@ static void send_info(fake_server *server, const char *text)
 static void answer_always(fake_server *server, const char *text)
 {
     bytes line = {0};
-    while (hear(server, &line))
-        send_text(server, text, false);
-    drop(server, false);
+    while (server->connection >= 0 || accept_next(server)) {
+        if (hear(server, &line))
+            send_text(server, text, false);
+        else
+            drop(server, false);
+    }
     bytes_free(&line);
 }
 

@@ -7,7 +7,7 @@
  *     > +OK|          sends this; '|' is a line end, {0}, {1} ... are the ports of the servers
  *     ~ +OK|          sends it byte by byte
  *     info a:1|b:2|   sends this as one string
- *     always -E|      answers each command so until the client closes the connection
+ *     always -E|      answers each command so, on all connections, until the test ends
  *     slots *0|       from now on CLUSTER SLOTS, which may come at any time, is answered so; before, as by a single server
  *     loaded          CLUSTER SLOTS must come once more, and the next time is answered as by a single server
     close           closes the connection; the next '<' accepts another one

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The binary interface equals the committed description, tests/data/abi/vidi.abi. After an intended change, `make abi`
-# rewrites it. Programs compiled with an older header must keep working with the current library.
+# The binary interfaces equal the committed descriptions in tests/data/abi. After an intended change, `make abi`
+# rewrites them. Programs compiled with an older header must keep working with the current library.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -24,6 +24,20 @@ finds() {
 }
 
 check "the interface is the committed one" is_committed "${headers[@]}"
+cluster_is_committed() {
+    "$VIDI_SOURCE/tools/abi.sh" --types "$VIDI_SOURCE/include/vidi/vidi.h" "$1" "$tmp/cluster_abi" &&
+        diff "$VIDI_SOURCE/tests/data/abi/vidi-cluster.abi" "$tmp/cluster_abi"
+}
+
+# finds_in_cluster EXPRESSION: likewise for cluster.h.
+finds_in_cluster() {
+    sed -E "$1" "$VIDI_SOURCE/include/vidi/cluster.h" >"$tmp/cluster.h"
+    ! cmp -s "$VIDI_SOURCE/include/vidi/cluster.h" "$tmp/cluster.h" && ! cluster_is_committed "$tmp/cluster.h" >/dev/null
+}
+
+check "the interface to clusters is the committed one" cluster_is_committed "$VIDI_SOURCE/include/vidi/cluster.h"
+check "a changed field of a claim is found" finds_in_cluster 's/vidi_str url, payload;/vidi_str payload, url;/'
+check "a changed parameter of a claim is found" finds_in_cluster 's/const char \*owner, uint64_t \*given/const char *owner, uint32_t *given/'
 check "a field inserted into vidi_stats is found" finds 's/^    uint64_t epoch; .*/&\n    uint64_t inserted;/'
 check "a changed number is found" finds 's/VIDI_EBUSY = -12/VIDI_EBUSY = -14/'
 check "a changed parameter is found" finds 's/vidi_count\(const vidi_set \*set, vidi_str url, uint64_t/vidi_count(const vidi_set *set, vidi_str url, uint32_t/'

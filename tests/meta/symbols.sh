@@ -31,9 +31,15 @@ check "every public header belongs to a library" \
     diff <(cat "$tmp/declared" "$tmp/declared_cluster" | sort) <(declared_in "$VIDI_SOURCE"/include/vidi/*.h)
 if [ -f "$VIDI_BUILD/libvidi-cluster.so" ]; then
     nm -D --defined-only "$VIDI_BUILD/libvidi-cluster.so" | awk '{ print $3 }' | sort >"$tmp/exported_cluster"
-    check "what vidi-cluster exports is declared" diff /dev/null <(comm -13 "$tmp/declared_cluster" "$tmp/exported_cluster")
+    check "cluster.h declares functions" test -s "$tmp/declared_cluster"
+    check "those of cluster.h are the ones that libvidi-cluster exports" \
+        diff "$tmp/declared_cluster" "$tmp/exported_cluster"
+    nm --defined-only --extern-only "$VIDI_BUILD/libvidi-cluster.a" | awk 'NF == 3 { print $3 }' | sort >"$tmp/archived"
+    check "its archive has no other global names" diff "$tmp/declared_cluster" "$tmp/archived"
+    check "both work without OpenSSL" \
+        diff /dev/null <(readelf -d "$VIDI_BUILD/libvidi-cluster.so" | grep -E 'NEEDED.*lib(ssl|crypto)')
 else
-    skip "what vidi-cluster exports is declared" "it was not built"
+    skip "those of cluster.h are the ones that libvidi-cluster exports" "it was not built"
 fi
 if [ -f "$VIDI_BUILD/redisvidi.so" ]; then
     nm -D --defined-only "$VIDI_BUILD/redisvidi.so" | awk '{ print $3 }' >"$tmp/entry"
