@@ -380,6 +380,8 @@ static crawl_end result_of(crawl *crawl)
         return CRAWL_FAILED;
     if (ending == ENDING_STOP)
         return CRAWL_STOPPED;
+    if (crawl->fleet && ending == ENDING_LIMIT) /* the others may have URLs left */
+        return CRAWL_LIMIT;
     if (crawl->progress.queue == 0 && (ending == ENDING_DONE || !crawl->options.continuous))
         return CRAWL_DONE;
     if (ending == ENDING_DONE && crawl->parked == 0 && crawl->waits_for)

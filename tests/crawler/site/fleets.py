@@ -7,8 +7,8 @@
         crew.await_end()
         crew.judge()
 
-The site logs each request, and whoever wrote its pages says what must become of them (site.h). So what the processes say
-about themselves does not matter, apart from what is in their folders.
+The site logs each request, and whoever wrote its pages says what must become of them (site.h). So what the processes
+say about themselves does not matter, apart from what is in their folders.
 """
 import atexit
 import collections
@@ -180,8 +180,9 @@ class Crew:
     def start(self, number, *more, environment=None, address=None, program="vidi"):
         with open(self.state(number) + ".said", "ab") as said:
             self.processes[number] = start(
-                [built(program), "crawl", "--state", self.state(number), "--fleet", address or self.address, "--pages-only",
-                 "--allow-net", "127.0.1.0/24", "--header", f"X-Process: {number}", "--seeds", self.web.seeds, *self.options, *more],
+                [built(program), "crawl", "--state", self.state(number), "--fleet", address or self.address,
+                 "--pages-only", "--allow-net", "127.0.1.0/24", "--header", f"X-Process: {number}",
+                 "--seeds", self.web.seeds, *self.options, *more],
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said, env={**os.environ, **(environment or {})})
         return self.processes[number]
 
@@ -206,18 +207,32 @@ class Crew:
         until = time.monotonic() + PATIENCE
         while self.web.count() < count:
             for number, process in self.processes.items():
-                tap.check(not process.poll(), f"process {number} ends with {process.poll()}: {self.said(number)[-1600:]}")
+                tap.check(not process.poll(),
+                          f"process {number} ends with {process.poll()}: {self.said(number)[-600:]}")
             if not self.alive():
                 return False
             tap.check(time.monotonic() < until, f"{self.web.count()} requests in {PATIENCE} seconds")
             time.sleep(0.01)
         return True
 
+    def tell(self, *words):
+        """'vidi crawl' with an action and the fleet's address; gives what it prints."""
+        return subprocess.run([built("vidi"), "crawl", *words, self.address], capture_output=True, text=True,
+                              check=True).stdout
+
     def members(self):
         """Names of the members, as anybody is told."""
-        told = subprocess.run([built("vidi"), "crawl", "status", "--json", self.address], capture_output=True, text=True,
-                              check=True)
-        return {member["name"] for member in json.loads(told.stdout)["members"] if member["state"] != "dead"}
+        told = json.loads(self.tell("status", "--json"))
+        return {member["name"] for member in told["members"] if member["state"] != "dead"}
+
+    def start_paused(self, count, pages=20):
+        """After some pages the fleet is paused, and so many processes join it."""
+        self.start(0, "--max-pages", str(pages))
+        self.await_end(code=3)
+        self.tell("pause")
+        for number in range(count):
+            self.start(number)
+        servers.await_that(lambda: len(self.members()) == count, "all are members")
 
     def await_others_take_over(self, number):
         """Waits until the process is no member any more."""
@@ -230,7 +245,8 @@ class Crew:
         process = self.processes.pop(number)
         process.wait(PATIENCE)
         running.remove(process)
-        tap.check(process.returncode == -signal.SIGKILL, f"it ends with {process.returncode}: {self.said(number)[-600:]}")
+        tap.check(process.returncode == -signal.SIGKILL,
+                  f"it ends with {process.returncode}: {self.said(number)[-600:]}")
         self.kills += 1
 
     def await_end(self, code=0):
@@ -278,12 +294,14 @@ class Crew:
             tap.check(wanted == (row.status, row.reason), f"{row} should be {wanted}")
             tap.check(bool(row.file) == (not row.reason), f"{row} is {'' if row.file else 'not '}in the archive")
         for folder in self.folders():
-            result = subprocess.run([built("vidi"), "crawl", "check", folder], capture_output=True, text=True, check=False)
+            result = subprocess.run([built("vidi"), "crawl", "check", folder], capture_output=True, text=True,
+                                    check=False)
             tap.check(result.returncode == 0, f"vidi crawl check: {result.stderr[:600]}")
 
     def repeated(self):
         """How many requests for pages came after the first of each."""
-        asked = collections.Counter((host, target) for _, host, target, _ in self.web.requests() if target != "/robots.txt")
+        asked = collections.Counter((host, target) for _, host, target, _ in self.web.requests()
+                                    if target != "/robots.txt")
         return sum(asked.values()) - len(asked)
 
     def judge_politeness(self, delay):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Processes of a fleet that are suspended, or cut off from the server: they stop fetching before their lease is over, and
-join again without being restarted."""
+"""Processes of a fleet that are suspended, or cut off from the server: they stop fetching before their lease is over,
+and join again without being restarted."""
 import os
 import signal
 import sys
@@ -41,17 +41,17 @@ def cut_off():
     with Server() as server, Relay(server) as relay, Web(1500, 20, 9) as web, \
             Crew(web, make_set(server), "--delay", "0.1", "--lease", "2", quiet=False) as crew:
         crew.start(0, address=address_of(relay))
+        crew.await_requests(30)
         crew.start(1)
-        crew.await_requests(150)
+        crew.await_requests(100)
         relay.cut()
         crew.await_others_take_over(0)
         count = web.count(0)
         time.sleep(1)  # however long it is, nothing may come
         check(web.count(0) == count, f"{web.count(0) - count} requests come after the lease is over")
-        check(web.count() < 1400, "the cut comes too late")
         relay.mend()
         crew.await_end()
-        check(CUT_OFF in crew.said(0) and count > 10, "it did not notice")
+        check(CUT_OFF in crew.said(0) and count > 0, "it did not notice")
         crew.judge()
         crew.judge_politeness(100)
         print(f"# {crew.repeated()} requests were repeated")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What a fleet does as a whole: it is paused, resumed and stopped, comes back for another visit, and refuses folders and
-options that do not belong to it. And what is told about it: status, report and index."""
+"""What a fleet does as a whole: it is paused, resumed and stopped, comes back for another visit, and refuses folders
+and options that do not belong to it. And what is told about it: status, report and index."""
 import json
 import os
 import re
@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "site"), os.path.join(HERE, "..", "..", "redis")]
 
 from fleets import Crew, Web, make_set, require  # noqa: E402
-from support.server import Server, await_that, built  # noqa: E402
+from support.server import Server, built  # noqa: E402
 from support.tap import case, check, expect, run  # noqa: E402
 
 require()
@@ -32,19 +32,16 @@ def status(address):
 
 @case("a fleet is paused and resumed")
 def paused():
-    with Server() as server, Web(1500, 20, 3) as web, Crew(web, make_set(server), "--delay", "0.05") as crew:
-        crew.start(0)
-        crew.start(1)
-        crew.await_requests(100)
-        vidi("crawl", "pause", crew.address)
+    with Server() as server, Web(600, 20, 3) as web, Crew(web, make_set(server), "--delay", "0.02") as crew:
+        crew.start_paused(2)
         expect(status(crew.address)["state"], "paused")
-        counts = [web.count()]
-        await_that(lambda: counts.append(web.count()) or time.sleep(0.5) or counts[-1] == counts[-2], "nothing is fetched")
-        check(web.count() < 1400, "the pause comes too late")
+        count = web.count()
+        time.sleep(1)  # however long it is, nothing may come
+        check(web.count() == count, f"{web.count() - count} requests come while the fleet is paused")
         vidi("crawl", "resume", crew.address)
         crew.await_end()
         crew.judge()
-        crew.judge_politeness(50)
+        crew.judge_politeness(20)
         expect(status(crew.address)["state"], "finished")
         told = status(crew.address)
         expect((told["visit"], told["claims"], told["members"]), (1, 0, []))
@@ -54,13 +51,11 @@ def paused():
 
 @case("a fleet is stopped, and goes on another day")
 def stopped():
-    with Server() as server, Web(1500, 20, 4) as web, Crew(web, make_set(server), "--delay", "0.05") as crew:
-        for number in range(3):
-            crew.start(number)
-        crew.await_requests(300)
+    with Server() as server, Web(600, 20, 4) as web, Crew(web, make_set(server), "--delay", "0.02") as crew:
+        crew.start_paused(3)
         vidi("crawl", "stop", crew.address)
         crew.await_end(code=3)
-        check(0 < len(crew.missing()) < len(web.truth), "it ends too late")
+        check(0 < len(crew.missing()) < len(web.truth), "it has fetched everything, or nothing")
         for number in range(3):
             crew.start(number)
         crew.await_end()
@@ -123,7 +118,7 @@ def folders():
         alone = ["crawl", "--state", crew.state(0), "--pages-only", "--allow-net", "127.0.1.0/24", "-q"]
         said = vidi(*alone, "--seeds", web.seeds, code=2)
         check("--fleet" in said and "/web" in said, said)
-        vidi(*alone)  # takes the fleet from the folder
+        vidi(*alone, "--header", "X-Process: 0")  # takes the fleet from the folder
         other = [*alone[:2], crew.state(1), *alone[3:], "--delay", "0", "--seeds", web.seeds]
         vidi(*other)
         check("begun without --fleet" in vidi(*other, "--fleet", crew.address, code=2), "")
@@ -135,9 +130,9 @@ def folders():
 
 @case("reports of several folders are joined")
 def joined():
-    with Server() as server, Web(900, 30, 6) as web, Crew(web, make_set(server), "--delay", "0.05") as crew:
-        for number in range(3):
-            crew.start(number)
+    with Server() as server, Web(600, 30, 6) as web, Crew(web, make_set(server), "--delay", "0.01") as crew:
+        crew.start_paused(3)
+        crew.tell("resume")
         crew.await_end()
         told = json.loads(vidi("crawl", "report", "--json", *crew.folders()))
         fetched = [url for url, (_, reason) in web.truth.items() if not reason]
@@ -151,7 +146,7 @@ def joined():
         expect(lines, sorted(lines), "the joined index")
         expect(len(lines), len(fetched))
         names = {json.loads(line.split(" ", 2)[2])["filename"] for line in lines}
-        check(all(os.path.exists(name) for name in names) and len(names) == 3, f"{names}")
+        check(all(os.path.exists(name) for name in names) and len(names) > 1, f"{names}")
         [one] = {name for name in names if name.startswith(crew.state(0) + "/")}
         alone = vidi("crawl", "cdxj", crew.state(0)).replace("vidi-00000.warc.gz", one).splitlines()
         check(set(alone) < set(lines), "a folder's own index differs")
