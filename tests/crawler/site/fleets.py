@@ -131,17 +131,17 @@ class Web:
             rows = [line.rstrip("\n").split("\t") for line in lines]
         self.truth = {url: (int(status), reason) for url, status, reason, _ in rows}
 
-    def count(self, process=None):
+    def count(self, life=None):
         """Requests so far, of all processes or of one."""
-        end = b"\n" if process is None else f" {process}\n".encode()
+        end = b"\n" if life is None else f" {life}\n".encode()
         with open(self.log, "rb") as log:
             return log.read().count(end)
 
     def requests(self):
-        """(milliseconds, host, target, requests to that host at the same time), in the order in which they came."""
+        """(milliseconds, host, target, requests to that host at a time, life), in the order in which they came."""
         with open(self.log, encoding="utf-8") as log:
             rows = [line.split() for line in log]
-        return [(int(row[0]), row[2], row[4], int(row[6])) for row in rows]
+        return [(int(row[0]), row[2], row[4], int(row[6]), row[8]) for row in rows]
 
     def close(self):
         self.process.stdin.close()
@@ -156,6 +156,12 @@ class Web:
         self.close()
 
 
+def has_begun(folder):
+    with sqlite3.connect(f"file:{folder}/crawl.db?mode=ro", uri=True) as db:
+        tables = [name for name, in db.execute("SELECT name FROM sqlite_master")]
+        return "meta" in tables and list(db.execute("SELECT 1 FROM meta WHERE name = 'kind'")) != []
+
+
 class Crew:
     """The processes of a fleet, by number; each has the folder of its number."""
 
@@ -165,6 +171,8 @@ class Crew:
         self.folder = tempfile.mkdtemp(prefix="vidi-fleet-")
         self.processes = {}
         self.kills = 0
+        self.lives = collections.Counter()  # of each number
+        self.ends = {}  # life -> milliseconds at which it had ended
 
     def state(self, number):
         return os.path.join(self.folder, str(number))
@@ -181,10 +189,18 @@ class Crew:
         with open(self.state(number) + ".said", "ab") as said:
             self.processes[number] = start(
                 [built(program), "crawl", "--state", self.state(number), "--fleet", address or self.address,
-                 "--pages-only", "--allow-net", "127.0.1.0/24", "--header", f"X-Process: {number}",
+                 "--pages-only", "--allow-net", "127.0.1.0/24", "--header", f"X-Process: {number}.{self.lives[number]}",
                  "--seeds", self.web.seeds, *self.options, *more],
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said, env={**os.environ, **(environment or {})})
         return self.processes[number]
+
+    def ended(self, number):
+        """The process has ended: forgets it. Gives its exit status."""
+        process = self.processes.pop(number)
+        self.ends[f"{number}.{self.lives[number]}"] = time.monotonic() * 1000
+        self.lives[number] += 1
+        running.remove(process)
+        return process.returncode
 
     def alive(self):
         return [number for number, process in self.processes.items() if process.poll() is None]
@@ -196,11 +212,9 @@ class Crew:
 
     def end(self, number, how):
         """Sends a signal, and waits for the end."""
-        process = self.processes.pop(number)
-        process.send_signal(how)
-        process.wait(PATIENCE)
-        running.remove(process)
-        return process.returncode
+        self.processes[number].send_signal(how)
+        self.processes[number].wait(PATIENCE)
+        return self.ended(number)
 
     def await_requests(self, count):
         """Waits until the site was asked so often; False if all processes have ended before."""
@@ -242,11 +256,9 @@ class Crew:
 
     def await_kill(self, number):
         """Waits until the process has killed itself."""
-        process = self.processes.pop(number)
-        process.wait(PATIENCE)
-        running.remove(process)
-        tap.check(process.returncode == -signal.SIGKILL,
-                  f"it ends with {process.returncode}: {self.said(number)[-600:]}")
+        self.processes[number].wait(PATIENCE)
+        status = self.ended(number)
+        tap.check(status == -signal.SIGKILL, f"it ends with {status}: {self.said(number)[-600:]}")
         self.kills += 1
 
     def await_end(self, code=0):
@@ -256,16 +268,16 @@ class Crew:
                 process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 raise tap.Failed(f"process {number} does not end; it says: {self.said(number)[-600:]}") from None
-            running.remove(process)
-            del self.processes[number]
+            self.ended(number)
             tap.check(process.returncode == code,
                       f"process {number} ends with {process.returncode}, and says: {self.said(number)[-600:]}")
 
     # ---- what became of the pages ----
 
     def folders(self):
-        return sorted(os.path.join(self.folder, name) for name in os.listdir(self.folder)
-                      if os.path.exists(os.path.join(self.folder, name, "crawl.db")))
+        """Those in which a crawl has begun: a process may have been killed before that."""
+        all_of_them = (os.path.join(self.folder, name) for name in os.listdir(self.folder))
+        return sorted(folder for folder in all_of_them if os.path.exists(folder + "/crawl.db") and has_begun(folder))
 
     def rows(self):
         """Outcomes in all folders, without those that were left to others; and how many these are."""
@@ -300,21 +312,22 @@ class Crew:
 
     def repeated(self):
         """How many requests for pages came after the first of each."""
-        asked = collections.Counter((host, target) for _, host, target, _ in self.web.requests()
+        asked = collections.Counter((host, target) for _, host, target, _, _ in self.web.requests()
                                     if target != "/robots.txt")
         return sum(asked.values()) - len(asked)
 
     def judge_politeness(self, delay):
         """
-        No host is asked twice at a time, or again before the delay is over. The log has the time at which a request has
-        come, which is before its response was sent and after the next one was: so it never makes a pause shorter.
+        No host is asked twice at a time, or again before the delay is over. The log has the time at which the site has
+        read a request, which is before its response was sent and after the request was: so it never makes a pause
+        shorter. But a request whose process has ended may be read later than that.
         """
         last = {}
-        for when, host, target, company in self.web.requests():
+        for when, host, target, company, life in self.web.requests():
             tap.check(company == 1, f"{company} requests at a time to {host}, for {target}")
             tap.check(host not in last or when - last[host] >= delay - SLACK,
-                      f"{host} is asked for {target} after {when - last.get(host, 0)} ms")
-            last[host] = when
+                      f"{host} is asked for {target} by {life} after {when - last.get(host, 0)} ms")
+            last[host] = min(when, self.ends.get(life, when))
 
     def close(self):
         for number in list(self.processes):
