@@ -61,6 +61,8 @@ static int check_options(const cli_crawl_options *options)
                                                  : NULL;
     const char *set = chooses_set(options);
 
+    if (options->set.state && vidi_cluster_is_address(options->set.state))
+        return cli_error("--state is a folder of this process; name the set that processes share with --fleet");
     if (!options->fleet)
         return alone ? cli_error("--%s is for --fleet", alone) : CLI_OK;
     if (set)

@@ -44,6 +44,7 @@ try vidi crawl --fleet redis://a.example/b -s state --continuous "${ok[@]}"
 try vidi crawl --fleet redis://a.example/b -s state --check "${ok[@]}"
 try vidi crawl --fleet redis://a.example/b -s state --lease 0.5 "${ok[@]}"
 try vidi crawl --fleet rediss://a.example/b -s state --fleet-cert nothing "${ok[@]}"
+try vidi crawl -s redis://a.example/b "${ok[@]}"
 try vidi crawl --lease 3 "${ok[@]}"
 try vidi crawl --wait-replicas 1 "${ok[@]}"
 try vidi crawl status
