@@ -6,8 +6,8 @@
  *
  * Claims are always made with AGAIN: a server answers "claimed", with the same token, also for what this handle holds
  * already. So a command whose reply was lost is simply sent again, by the client or by the next call, and a URL that was
- * claimed unnoticed is not taken for somebody else's. What the handle knows it holds, it finds in its queue: that URL is
- * seen.
+ * claimed unnoticed is not taken for somebody else's. Nor is it taken for new a second time: what the handle knows that
+ * it holds is in its queue, and servers are not asked for it.
  */
 #include "add.h"
 
@@ -78,16 +78,24 @@ static int prepare_to_claim(vidi_cluster *cluster)
     return VIDI_OK;
 }
 
-/* A claim that was made: new, unless the handle holds the URL already. */
-static uint8_t enqueue(vidi_cluster *cluster, const slice *slice, size_t at)
+/* A claim that was made waits for its commit. */
+static void enqueue(vidi_cluster *cluster, const slice *slice, size_t at)
 {
-    pending_entry *held = pending_find(&cluster->pending, slice->hashes[at]);
-    if (held) {
-        held->token = slice->tokens[at]; /* another one if the claim was lost meanwhile, and could be made anew */
-        return VIDI_SEEN;
-    }
     pending_add(&cluster->pending, slice->hashes[at], &slice->tokens[at]);
     leases_add(cluster->leases, slice->shards[at]);
+}
+
+/* The verdict on an entry; `verdicts` has those before it. */
+static uint8_t verdict_on(vidi_cluster *cluster, const slice *slice, size_t at, const uint8_t *verdicts)
+{
+    uint8_t verdict = slice->verdicts[at];
+    if (verdict == SLICE_REPEAT) {
+        verdict = verdicts[slice->numbers[at]];
+        return verdict == VIDI_NEW ? VIDI_SEEN : verdict;
+    }
+    if (verdict != CLAIM_MADE)
+        return verdict;
+    enqueue(cluster, slice, at);
     return VIDI_NEW;
 }
 
@@ -97,8 +105,7 @@ static void hand_over(vidi_cluster *cluster, uint8_t *verdicts, uint64_t *marks)
     slice *slice = cluster->slice;
     bool manual = cluster->flags & VIDI_MANUAL_COMMIT;
     for (size_t at = 0; at < slice->n; at++) {
-        uint8_t verdict = slice->verdicts[at];
-        verdicts[at] = verdict == CLAIM_MADE ? enqueue(cluster, slice, at) : verdict;
+        verdicts[at] = verdict_on(cluster, slice, at, verdicts);
         if (marks)
             marks[at] = manual ? pending_mark(&cluster->pending) : 0;
     }
@@ -108,6 +115,7 @@ static void hand_over(vidi_cluster *cluster, uint8_t *verdicts, uint64_t *marks)
 static int add_slice(vidi_cluster *cluster, uint8_t *verdicts, uint64_t *marks)
 {
     CLUSTER_TRY(prepare_to_claim(cluster));
+    slice_leave_out_known(cluster);
     slice_command command = own_command(cluster, WORD("VIDI.CLAIM"));
     command.lease = word_of(cluster->lease);
     command.again = command.pairs = true;

@@ -107,6 +107,58 @@ int slice_take(vidi_cluster *cluster, const vidi_str *first, size_t stride, size
     return code == SLICE_IS_FULL ? VIDI_OK : code;
 }
 
+/* ---- repeats ---- */
+
+_Static_assert((SLICE_URLS & (SLICE_URLS - 1)) == 0, "a position has a fixed number of bits");
+#define ROUNDS (UINT32_MAX / SLICE_URLS)
+
+/* The position of the first entry with the hash of entry number `at`: that one, if there is none before it. */
+static size_t find_first(slice *slice, size_t at)
+{
+    const uint64_t *hash = slice->hashes[at];
+    size_t place = hash[0] % SLICE_PLACES;
+    while (slice->places[place] / SLICE_URLS == slice->round) {
+        size_t other = slice->places[place] % SLICE_URLS;
+        if (slice->hashes[other][0] == hash[0] && slice->hashes[other][1] == hash[1])
+            return other;
+        place = (place + 1) % SLICE_PLACES;
+    }
+    slice->places[place] = slice->round * SLICE_URLS + (uint32_t)at;
+    return at;
+}
+
+/* Empties the table: what it has is of another round now. */
+static void begin_round(slice *slice)
+{
+    if (++slice->round < ROUNDS)
+        return;
+    memset(slice->places, 0, sizeof slice->places);
+    slice->round = 1;
+}
+
+void slice_leave_out_known(vidi_cluster *cluster)
+{
+    slice *slice = cluster->slice;
+    size_t left = 0;
+    begin_round(slice);
+    for (size_t i = 0; i < slice->valid; i++) {
+        uint32_t at = slice->picked[i];
+        size_t first = find_first(slice, at);
+        if (first != at) {
+            slice->verdicts[at] = SLICE_REPEAT;
+            slice->numbers[at] = first;
+        } else if (pending_find(&cluster->pending, slice->hashes[at])) {
+            slice->verdicts[at] = VIDI_SEEN;
+        } else {
+            slice->picked[left++] = at;
+        }
+    }
+    bool changed = left < slice->valid;
+    slice->valid = left;
+    if (changed)
+        slice_sort(cluster);
+}
+
 /* ---- tokens ---- */
 
 void slice_add_claim(slice *slice, const pending_entry *entry, uint64_t number)

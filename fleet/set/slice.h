@@ -16,7 +16,7 @@
 #include "record.h"
 #include "vidi/cluster.h"
 
-enum { SLICE_URLS = 8192, SLICE_BYTES = 1 << 20, CALL_URLS = 256 };
+enum { SLICE_URLS = 8192, SLICE_BYTES = 1 << 20, CALL_URLS = 256, SLICE_PLACES = 2 * SLICE_URLS };
 
 /* URLs that belong to one shard: order[from], …, order[from + count - 1]. */
 typedef struct slice_group {
@@ -28,7 +28,7 @@ typedef struct slice {
     vidi_str texts[SLICE_URLS];     /* what servers get */
     uint64_t hashes[SLICE_URLS][2]; /* routing hashes */
     claim_token tokens[SLICE_URLS]; /* of claims that were made */
-    uint64_t numbers[SLICE_URLS];   /* of claims that end: where they are in the queue */
+    uint64_t numbers[SLICE_URLS];   /* of claims that end: where they are in the queue; of SLICE_REPEAT: the first */
     uint8_t verdicts[SLICE_URLS];   /* VIDI_UNTRIED at first, or VIDI_INVALID */
     uint32_t shards[SLICE_URLS];
     uint32_t picked[SLICE_URLS]; /* positions of the entries that are asked for, in their order: the valid ones */
@@ -38,8 +38,11 @@ typedef struct slice {
     size_t group_count;
     uint32_t call_from[SLICE_URLS + 1]; /* of each call: where it begins in `order` */
     uint32_t call_group[SLICE_URLS];    /* and its group */
-    uint32_t counts[RECORD_SHARDS];     /* of each shard: 0 between calls */
-    char *room;                         /* the texts that had to be written */
+    uint32_t
+        places[SLICE_PLACES]; /* a table of the entries by hash: position, and above it the round, or something old */
+    uint32_t round;
+    uint32_t counts[RECORD_SHARDS]; /* of each shard: 0 between calls */
+    char *room;                     /* the texts that had to be written */
     size_t room_size, room_used;
 } slice;
 
@@ -62,6 +65,14 @@ void slice_free(slice *slice);
  * slice has those before it.
  */
 int slice_take(vidi_cluster *cluster, const vidi_str *first, size_t stride, size_t n);
+
+enum { SLICE_REPEAT = 102 }; /* a verdict: whatever becomes of the same URL earlier in the slice */
+
+/*
+ * Leaves out URLs that need not be asked for: those that wait for a commit of this handle are VIDI_SEEN, and repeats are
+ * SLICE_REPEAT.
+ */
+void slice_leave_out_known(vidi_cluster *cluster);
 
 /*
  * For tokens: empties the slice, adds a claim of the queue with its number, and puts all in the order of their shards.

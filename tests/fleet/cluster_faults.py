@@ -5,8 +5,7 @@ A proxy between client and server cuts the connection before a command, after it
 reply: at each command, and at many bytes. Whatever is lost, a client that lives on gets the answers that it would have
 got, and what a dead one has left is completed by the next.
 """
-import support  # finds the modules of tests/redis/support
-from support import server as servers
+from support import server as servers  # tests/redis/support belongs to this package, too
 from support import tap
 from support.driver import Driver, Failure
 from support.proxy import Proxy
@@ -57,7 +56,7 @@ def points(talk, bytes_too=True):
 # ---- clients that live on ----
 
 def every_cut(talk):
-    """The conversation gives the same answers wherever it is cut. Which shards it needs is random, so its length varies."""
+    """The conversation gives the same answers wherever it is cut. Its length varies: which shards it needs is random."""
     cuts = 0
     for where, cut in points(talk):
         talk(where, cut)
@@ -259,7 +258,7 @@ def was_killed(talk, cut):
 
 
 def every_kill(begin, talk, after):
-    """Kills the client at each command of talk(driver, name); begin gives the name, and after(name) looks at the rest."""
+    """Kills the client at each command of talk(driver, name). begin() gives the name; after(name) looks at the rest."""
     def try_out(_):
         with Driver() as driver:
             talk(driver, begin())

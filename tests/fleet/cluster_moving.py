@@ -3,8 +3,7 @@
 
 Nobody waits for the clock: clients are as patient as a cluster needs to put a replica in a dead primary's place.
 """
-import support  # finds the modules of tests/redis/support
-from support import server as servers
+from support import server as servers  # tests/redis/support belongs to this package, too
 from support import tap
 from support.cluster import Cluster, Move, SLOTS
 from support.driver import Driver

@@ -1,11 +1,8 @@
 #!/usr/bin/python3
 """A set on one server: every call of vidi/cluster.h, what it promises, and what it refuses."""
-import os
 import random
-import time
 
-import support  # finds the modules of tests/redis/support
-from support import server as servers
+from support import server as servers  # tests/redis/support belongs to this package, too
 from support import tap
 from support.driver import Driver
 from support.server import Server, await_that
@@ -56,6 +53,12 @@ def refuses(reply, code, *words):
     expect(reply[0], code, reply[1])
     for word in words:
         check(word in reply[1], f"{reply[1]!r} does not say {word!r}")
+
+
+def stats_of(command):
+    """How many times the server has executed it."""
+    rows = [row for row in direct("INFO", "commandstats").decode().split() if row.startswith(f"cmdstat_{command}:")]
+    return int(rows[0].partition("calls=")[2].partition(",")[0]) if rows else 0
 
 
 # ---- making and opening ----
@@ -183,6 +186,9 @@ def repeats():
     _, one = made()
     expect(one("add", "http://a/", "http://b/", "HTTP://A:80/", "http://a/x/.."), "NNSS")
     expect(one("add", "http://b/", "http://c/"), "SN")
+    asked = stats_of("vidi.claim")
+    expect(one("add", "http://a/", "http://b/", "http://a/"), "SSS")
+    expect(stats_of("vidi.claim"), asked, "servers are not asked for what is known here")
     expect(one("has", "http://a/", "http://d/"), "SN")
     expect(one.stat()["count"], 0)
     one("commit")
@@ -343,7 +349,7 @@ def held():
     one("add", "http://a/")
     with another(at) as two, another(at, "held", "manual", LEASE) as three:
         expect(two("add", "http://a/", "http://b/"), "SN")
-        expect(three("marks", "http://a/", "http://c/", "http://c/", "http://b/"), "HNSH 0 1 1 1")
+        expect(three("marks", "http://a/", "http://c/", "http://c/", "http://b/", "http://a/"), "HNSHH 0 1 1 1 1")
     one.close()
 
 
@@ -599,9 +605,9 @@ def poor_servers():
     bare.remove()
     at, one = made()
     direct("CONFIG", "SET", "maxmemory", 1)
-    code, text = one.ask("add", "http://a/", "http://b/")
+    code, text = one.ask("add", "http://a/", "http://b/", "http://a/")
     direct("CONFIG", "SET", "maxmemory", 0)
-    check(code == ELIMIT and text.startswith("UU") and "OOM" in text, text)
+    check(code == ELIMIT and text.startswith("UUU") and "OOM" in text, text)
     expect(one("add", "http://a/", "http://b/"), "NN")
     direct("CONFIG", "SET", "maxmemory", 1)
     check(one.ask("commit")[0] == ELIMIT, "a commit needs memory")

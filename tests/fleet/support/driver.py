@@ -7,7 +7,6 @@
 
 Calling it, the call must succeed. `ask` gives what it answers: a code, and a text.
 """
-import os
 import signal
 import subprocess
 
