@@ -73,5 +73,5 @@ int main(int argc, char **argv)
         redis_close(client);
         free(name);
     }
-    return error != 0;
+    return error ? 3 : 0; /* 1 is the sanitizer's */
 }

@@ -79,4 +79,6 @@ class Talk:
     def __exit__(self, *_):
         self.process.stdin.close()
         self.process.stdout.close()
-        self.process.wait()
+        status = self.process.wait()
+        if status != (3 if self.code else 0):
+            raise Failed(f"redis_talk ended with {status}")
