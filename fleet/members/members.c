@@ -216,15 +216,15 @@ static void meet(state *next, const rival *met)
 }
 
 /* All rivals until now, and those of the new version. */
-static void meet_rivals(state *next, const state *now)
+static void meet_rivals(state *next, const state *now, bool begins_anew)
 {
     const member_table *table = &next->table;
     next->n_rivals = now->n_rivals;
     if (now->n_rivals)
         memcpy(next->rivals, now->rivals, now->n_rivals * sizeof *now->rivals);
-    next->n_seen = now->n_seen;
-    if (now->n_seen)
-        memcpy(next->seen, now->seen, now->n_seen * sizeof *now->seen);
+    next->n_seen = begins_anew ? 0 : now->n_seen;
+    if (next->n_seen)
+        memcpy(next->seen, now->seen, next->n_seen * sizeof *now->seen);
     if (next->n_seen == 0 || next->seen[next->n_seen - 1] < table->version)
         next->seen[next->n_seen++] = table->version;
     for (size_t i = 0; i < table->count; i++)
@@ -285,13 +285,13 @@ static void replace(state *now, const state *next)
 /* The lock is held, and the member is in the table. */
 static int take_over(state *now, const member_table *table, size_t self)
 {
-    state next = {.self = self, .adopted = now->adopted, .settled = now->settled};
+    state next = {.self = self, .adopted = now->adopted, .settled = table->begins_anew ? 0 : now->settled};
     if (!make_room(&next, now, table)) {
         free_tables(&next);
         return VIDI_EMEMORY;
     }
     copy_table(&next, table);
-    meet_rivals(&next, now);
+    meet_rivals(&next, now, table->begins_anew);
     settle(&next);
     replace(now, &next);
     return VIDI_OK;

@@ -43,6 +43,11 @@ typedef struct member {
 
 typedef struct member_table {
     uint64_t version;
+    /*
+     * The server may have forgotten changes (a replica took over), and this member's lease was over when it learned of
+     * that: it may have been removed, and its sites may be others'. So nothing is settled for it until this version is.
+     */
+    bool begins_anew;
     member *rows; /* sorted by name */
     size_t count;
 } member_table;

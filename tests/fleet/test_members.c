@@ -233,6 +233,31 @@ static void a_member_that_leaves_begins_nothing(void **context)
     members_free(a);
 }
 
+/*
+ * While A's lease was over, it may have been removed, C may have come, and the server may have forgotten both. So nothing
+ * that was settled before counts any more.
+ */
+static void who_may_have_been_forgotten_begins_anew(void **context)
+{
+    planned_table table;
+    members *a = make("a");
+    uint64_t site = first_a_then_b();
+    (void)context;
+    answer_and_adopt(a, 2, "a=2 b=2");
+    assert_true(members_may_fetch(a, site));
+    table_of(&table, 9, "a=2 b=2 f=0-");
+    table.table.begins_anew = true;
+    assert_int_equal(members_update(a, &table.table, 0), VIDI_OK);
+    members_adopt(a, 9);
+    assert_int_equal(members_settled(a), 0);
+    assert_true(members_is_mine(a, site));
+    assert_false(members_may_fetch(a, site));
+    answer_and_adopt(a, 10, "a=9 b=9");
+    assert_int_equal(members_settled(a), 9);
+    assert_true(members_may_fetch(a, site));
+    members_free(a);
+}
+
 /* ---- adopting ---- */
 
 static void only_what_was_seen_is_adopted_and_nothing_is_taken_back(void **context)
@@ -378,6 +403,7 @@ int main(void)
         cmocka_unit_test(a_version_settles_although_a_newer_one_is_there),
         cmocka_unit_test(a_version_that_was_not_seen_is_no_ground_to_begin),
         cmocka_unit_test(a_member_that_leaves_begins_nothing),
+        cmocka_unit_test(who_may_have_been_forgotten_begins_anew),
         cmocka_unit_test(only_what_was_seen_is_adopted_and_nothing_is_taken_back),
         cmocka_unit_test(fetching_ends_a_quarter_of_the_lease_before_it_is_over),
         cmocka_unit_test(an_answer_that_comes_late_takes_nothing_back),
