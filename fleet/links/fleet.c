@@ -276,7 +276,6 @@ int fleet_open(fleet **made, const fleet_options *options, char *why)
         error = run_again(fleet);
     if (error == VIDI_OK)
         error = life_begin(fleet, &fleet->storage);
-    fleet->works_in = fleet->visit;
     if (error == VIDI_OK)
         error = life_start_threads(fleet);
     if (error) {

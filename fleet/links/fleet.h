@@ -197,14 +197,11 @@ typedef enum fleet_state {
 fleet_state fleet_state_now(const fleet *fleet);
 /*
  * True when all members have nothing to do: everything is fetched (state FLEET_FINISHED), or only URLs are left that
- * wait for another run (FLEET_STOPPING). Also when a later visit has begun. Any thread.
+ * wait for another run (FLEET_STOPPING). Any thread.
  */
 bool fleet_is_over(const fleet *fleet);
 
-/*
- * The number of the visit that this process works in, from 1: the one that the fleet was in when it was opened, or that
- * fleet_begin_visit has begun since. When another process has begun a later one, this crawl is over. Any thread.
- */
+/* The number of the visit, from 1. Any thread. */
 uint64_t fleet_visit(const fleet *fleet);
 /*
  * Begins visit `number` if the record has the one before it and that is finished: rotates the set. If it has begun

@@ -83,7 +83,7 @@ struct fleet {
     entry_ids taken;                /* entries whose links were visited, to be removed */
     char last_id[48];               /* the last entry that was read since the last removal */
     int64_t looked;                 /* when the own claims were counted last */
-    uint64_t adopting, sent_in;     /* the version of the table, and the visit, when the recent links were sent */
+    uint64_t adopting;              /* the version of the table when the recent links were sent */
 
     /* The name of this life, which changes when the process joins again; then no other thread of the fleet runs. */
     pthread_rwlock_t naming;
@@ -96,9 +96,9 @@ struct fleet {
     member_table table; /* the newest one */
     uint64_t beats_begun, beats_answered, beats_wanted;
     fleet_state state;
-    uint64_t visit, works_in; /* as the record says; as this process knows, since it was opened */
-    char ballot[TOKEN];       /* that the heart has seen last; "": none */
-    bool over;                /* as the record says */
+    uint64_t visit;
+    char ballot[TOKEN]; /* that the heart has seen last; "": none */
+    bool over;          /* as the record says */
     bool stop, leaving;
     bool idle;
     bool worked;       /* this life has sent or taken something */
@@ -154,8 +154,6 @@ bool fleet_beat_and_wait(fleet *fleet);
 /* Compares the rules with the fleet's record, or makes it. */
 int record_agree(fleet *fleet, wire *wire);
 int record_is(wire *wire, const char *state, bool *is);
-/* Whether the record is still in the visit that this process works in. */
-int record_is_same_visit(fleet *fleet, wire *wire, bool *is);
 /* Changes the state if it is `from`. changed may be NULL. */
 int record_change_state(wire *wire, const char *from, const char *to, bool *changed);
 const char *record_state_name(fleet_state state);

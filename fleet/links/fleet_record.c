@@ -244,39 +244,21 @@ int fleet_begin_visit(fleet *fleet, uint64_t number)
         return error;
     pthread_mutex_lock(&fleet->lock);
     fleet->visit = number > fleet->visit ? number : fleet->visit;
-    fleet->works_in = fleet->visit;
     fleet->state = fleet->state == FLEET_FINISHED ? FLEET_RUNNING : fleet->state;
     fleet->over = false;
     pthread_mutex_unlock(&fleet->lock);
     return VIDI_OK;
 }
 
-static int get_field(wire *wire, const char *field, const redis_reply **reply)
+int record_is(wire *wire, const char *state, bool *is)
 {
+    const redis_reply *reply;
     command c;
 
     command_begin(&c, "HGET");
     command_text(&c, wire->record);
-    command_text(&c, field);
-    return wire_ask(wire, &c, WIRE_READS, reply);
-}
-
-int record_is_same_visit(fleet *fleet, wire *wire, bool *is)
-{
-    const redis_reply *reply;
-    char number[24];
-    int error = get_field(wire, "visit", &reply);
-
-    snprintf(number, sizeof number, "%" PRIu64, fleet_visit(fleet));
-    *is = error == VIDI_OK && reply_text_is(reply, number);
-    return error;
-}
-
-int record_is(wire *wire, const char *state, bool *is)
-{
-    const redis_reply *reply;
-    int error = get_field(wire, "state", &reply);
-
+    command_text(&c, "state");
+    int error = wire_ask(wire, &c, WIRE_READS, &reply);
     *is = error == VIDI_OK && reply_text_is(reply, state);
     return error;
 }

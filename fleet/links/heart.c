@@ -86,7 +86,6 @@ static bool note_record(heart *h, const redis_reply *record)
         return false;
     (void)reply_copy(reply_item(record, 2), ballot, sizeof ballot);
     pthread_mutex_lock(&f->lock);
-    over = over || (f->works_in > 0 && visit > f->works_in); /* it has slept through the end */
     bool idle = f->idle && f->moving == 0;
     if (idle && strcmp(ballot, f->ballot) != 0) {
         memcpy(f->ballot, ballot, sizeof ballot);

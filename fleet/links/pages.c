@@ -76,16 +76,14 @@ static int commit(fleet *fleet, const char *owner, const vidi_str *urls, size_t 
 
 /*
  * Pages whose claim this process did not have any more. If nobody else has one, the set learns now that they are done.
- * Otherwise somebody is fetching them again, or has done so. In a later visit they are not done, but to be fetched: a
- * process that slept until then must not keep the others from that.
+ * Otherwise somebody is fetching them again, or has done so.
  */
 static int commit_late(fleet *fleet, const vidi_str *urls, size_t n, uint8_t *done)
 {
     claim_batch batch = {0};
-    bool same_visit = true;
-    int error = memchr(done, 0, n) ? record_is_same_visit(fleet, &fleet->storage, &same_visit) : VIDI_OK;
+    int error = VIDI_OK;
 
-    for (size_t i = 0; i < n && error == VIDI_OK && same_visit; i++)
+    for (size_t i = 0; i < n && error == VIDI_OK; i++)
         if (!done[i])
             error = claim_batch_add(&batch, &fleet->storage, urls[i], (vidi_str){"", 0}, i);
     if (error == VIDI_OK && batch.count > 0)

@@ -57,15 +57,14 @@ typedef struct sending {
     bool failed_claim;
 } sending;
 
-/* A new version of the table, another visit, or a reply that was lost: what was sent may be forgotten. */
+/* A new version of the table, or a reply that was lost: what was sent may be forgotten. */
 static void forget_if_changed(fleet *fleet)
 {
-    uint64_t version = fleet_version(fleet), visit = fleet_visit(fleet);
+    uint64_t version = fleet_version(fleet);
 
-    if (version != fleet->adopting || visit != fleet->sent_in || fleet->storage.lost_reply)
+    if (version != fleet->adopting || fleet->storage.lost_reply)
         sent_cache_clear(&fleet->sent);
     fleet->adopting = version;
-    fleet->sent_in = visit;
     fleet->storage.lost_reply = false;
 }
 

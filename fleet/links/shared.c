@@ -241,7 +241,7 @@ bool fleet_is_over(const fleet *fleet)
 uint64_t fleet_visit(const fleet *fleet)
 {
     pthread_mutex_lock(&unlocked(fleet)->lock);
-    uint64_t visit = fleet->works_in;
+    uint64_t visit = fleet->visit;
     pthread_mutex_unlock(&unlocked(fleet)->lock);
     return visit;
 }

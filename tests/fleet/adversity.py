@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 """Fleets and sets whose servers, clocks and processes misbehave in rare ways: none waits for ever, and no secret shows."""
-import os
 import signal
 import subprocess
 
 from support import server as servers
 from support.driver import Driver
 from support.server import Server, await_that, built
-from support.story import Story, links_of, reachable
+from support.story import Story
 from support.tap import Failed, case, check, expect, run
 
 servers.require()
@@ -116,50 +115,6 @@ def slow_replica():
             await_that(lambda: version(client, "slow") > before, "a version that all members take")
             await_that(lambda: all(int(row.split()[2]) > before for row in members(client, "slow").values()),
                        "members that have adopted it")
-
-
-def told(story):
-    """The log of the processes."""
-    if not os.path.exists(story.log):
-        return ""
-    with open(story.log, encoding="ascii") as log:
-        return log.read()
-
-
-def without_links():
-    """A seed with which page 0 has no links."""
-    return next(seed for seed in range(1, 1000) if not list(links_of(0, 1, 1, seed)))
-
-
-@case("a page that was fetched in one visit is not done in the next one, whose beginning its process has slept through")
-def slept():
-    with Server() as server:
-        address = made(server, "slept")
-        client = server.client()
-        with Story(address, pages=1, sites=1, seeds=1, seed=without_links(), lease=20000, fetch_ms=1000) as story:
-            one, = story.start(1)
-            await_that(lambda: "B " in told(story), "a fetch has begun")
-            one.running.send_signal(signal.SIGSTOP)
-            shards = client("KEYS", "{slept:*")
-            hand = client("HVALS", "{slept}:lives")[0]
-            for shard in shards:  # somebody else has fetched it, and the next visit begins
-                client("VIDI.RELEASE", shard, hand, "DROP", "URLS", "http://s0.test/p0")
-                client("VIDI.ROTATE", shard)
-            client("HSET", "{slept}:fleet", "visit", "2", "epoch", "1")
-            one.running.send_signal(signal.SIGCONT)
-            expect(ended(one), 0)
-            expect([client("VIDI.HAS", shard, "http://s0.test/p0") for shard in shards], [1, 1], "new in each shard")
-
-
-@case("a process that makes two visits, one after the other, fetches each page in both")
-def visits():
-    with Server() as server:
-        address = made(server, "visits")
-        with Story(address, pages=60, lease=LEASE, sweep=100, visits=2) as story:
-            one, = story.start(1)
-            expect(ended(one), 0)
-            pages = [int(line.split()[2]) for line in told(story).splitlines() if line.startswith("E ")]
-            expect(sorted(pages), sorted([*reachable(story.options)] * 2))
 
 
 @case("no message has the set's key, which a server without the module repeats")

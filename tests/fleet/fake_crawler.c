@@ -45,7 +45,6 @@ static struct {
     long long die; /* of a million times that it passes a dangerous place, how often it dies there */
     const char *fault, *data, *log;
     bool returns, is_tree;
-    uint64_t visits; /* that one process makes, one after the other */
 } options = {.pages = 1000, .sites = 20, .seed = 1, .fetch_ms = 3, .seeds = 1, .fault = ""};
 
 static fleet *crawl_fleet;
@@ -677,7 +676,6 @@ static void read_options(int argc, char **argv, fleet_options *o)
     options.fetch_ms = number_of(argc, argv, "fetch_ms", options.fetch_ms);
     options.die = (long long)number_of(argc, argv, "die", 0);
     options.is_tree = number_of(argc, argv, "tree", 0) != 0;
-    options.visits = number_of(argc, argv, "visits", 1);
     options.returns = number_of(argc, argv, "returns", 0) != 0;
     options.fault = getenv("FAKE_FAULT") ? getenv("FAKE_FAULT") : "";
     dice = mix(number_of(argc, argv, "dice", (uint64_t)getpid()));
@@ -752,26 +750,6 @@ static int set_state(const char *address, const char *state)
     return error != VIDI_OK;
 }
 
-static void crawl_visit(void)
-{
-    send_seeds();
-    while (!fleet_is_over(crawl_fleet) && !ended && fleet_state_now(crawl_fleet) != FLEET_STOPPING) {
-        round_of();
-        rest();
-    }
-}
-
-/* The next visit with the same handle. What is in the database stays there, for a process that does not start again. */
-static void begin_visit(uint64_t visit)
-{
-    must(fleet_begin_visit(crawl_fleet, visit), "begin_visit");
-    must(fleet_idle(crawl_fleet, false, 0), "idle");
-    row_count = open_rows = 0;
-    memset(queue_count, 0, sizeof queue_count);
-    memset(queue_first, 0, sizeof queue_first);
-    crawl_visit();
-}
-
 int main(int argc, char **argv)
 {
     if (argc == 3)
@@ -783,9 +761,11 @@ int main(int argc, char **argv)
     tell("S %d %" PRId64 "\n", (int)getpid(), fleet_now());
     must(fleet_begin_visit(crawl_fleet, number_of(argc, argv, "visit", 1)), "begin_visit");
     commit_again();
-    crawl_visit();
-    for (uint64_t visit = 2; visit <= options.visits && fleet_is_over(crawl_fleet); visit++)
-        begin_visit(visit);
+    send_seeds();
+    while (!fleet_is_over(crawl_fleet) && !ended && fleet_state_now(crawl_fleet) != FLEET_STOPPING) {
+        round_of();
+        rest();
+    }
     for (; running_count > 0; rest()) /* what is running comes to its end */
         end_fetches();
     if (batch_count > 0)
