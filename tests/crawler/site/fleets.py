@@ -236,6 +236,7 @@ class Crew:
 
     def members(self):
         """Names of the members, as anybody is told."""
+        time.sleep(0.2)  # this is asked again and again
         told = json.loads(self.tell("status", "--json"))
         return {member["name"] for member in told["members"] if member["state"] != "dead"}
 
