@@ -10,9 +10,14 @@
 
 #include "fleet/links/fleet_inside.h"
 
-/* Keys: record, lives, quiet, figures. Arguments: set, rules, epoch, what streams' keys begin with. */
+/*
+ * Keys: record, lives, quiet, figures, the set's record. Arguments: set, rules, epoch, what streams' keys begin with. A
+ * process that has slept since its set was dropped does not touch the record of the set that has the name now.
+ */
 static const char agree_script[] =
     "if redis.call('HGET', KEYS[1], 'set') ~= ARGV[1] then\n"
+    "  local record = redis.call('GET', KEYS[5]) or ''\n"
+    "  if not string.find(record, '\\nid ' .. ARGV[1] .. '\\n', 1, true) then return {'gone'} end\n"
     "  for _, life in ipairs(redis.call('HKEYS', KEYS[2])) do redis.call('DEL', ARGV[4] .. life) end\n"
     "  redis.call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[4])\n"
     "  redis.call('HSET', KEYS[1], 'format', '1', 'set', ARGV[1], 'rules', ARGV[2], 'visit', '1', 'epoch', ARGV[3],\n"
@@ -61,17 +66,19 @@ static int compare_rules(wire *wire, const redis_reply *theirs, const char *ours
 
 int record_agree(fleet *fleet, wire *wire)
 {
-    char set[TOKEN], streams[WIRE_KEY];
+    char set[TOKEN], key[WIRE_KEY], streams[WIRE_KEY];
     const redis_reply *reply;
     command c;
 
     snprintf(set, sizeof set, "%016" PRIx64, fleet->set_id);
+    snprintf(key, sizeof key, "{%s}:set", wire->name);
     wire_stream(wire, "", streams);
-    command_script(&c, agree_script, 4);
+    command_script(&c, agree_script, 5);
     command_text(&c, wire->record);
     command_text(&c, wire->lives);
     command_text(&c, wire->quiet);
     command_text(&c, wire->figures);
+    command_text(&c, key);
     command_text(&c, set);
     command_text(&c, fleet->options.rules);
     command_number(&c, fleet->epoch);
@@ -79,6 +86,8 @@ int record_agree(fleet *fleet, wire *wire)
     int error = wire_ask(wire, &c, WIRE_WRITES, &reply);
     if (error)
         return error;
+    if (reply_text_is(reply_item(reply, 0), "gone"))
+        return wire_failed(wire, VIDI_EABSENT, "the set %s was dropped, and another one has its name", wire->name);
     if (!reply_text_is(reply_item(reply, 0), "1"))
         return wire_failed(wire, VIDI_EFORMAT, "the fleet's record is of a later version of vidi");
     return compare_rules(wire, reply_item(reply, 1), fleet->options.rules);

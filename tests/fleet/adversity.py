@@ -70,6 +70,29 @@ def away():
         expect(ended(one), 3)
 
 
+@case("a process that slept while its set was dropped and made anew leaves the new fleet alone")
+def replaced():
+    with Server() as server:
+        address, client = made(server, "again"), server.client()
+        client("VIDI.CLAIM", client("KEYS", "{again:*")[0], "somebody", "1000000", "URLS", "http://a/", "")
+        with Story(address, seeds=0, lease=LEASE, sweep=1000000) as story, Story(address, pages=50, lease=LEASE) as other:
+            sleeper, = story.start(1)
+            await_members(story, client, "again", 1)
+            sleeper.running.send_signal(signal.SIGSTOP)
+            old = client("HGET", "{again}:fleet", "set")
+            with Driver() as one:
+                one("drop", address)
+            client("DEL", "{again}:members")
+            made(server, "again")
+            working, = other.start(1)
+            await_that(lambda: client("HGET", "{again}:fleet", "set") != old, other.errors)
+            record = client("HGET", "{again}:fleet", "set")
+            sleeper.running.send_signal(signal.SIGCONT)
+            check(ended(sleeper) != 0, "the process goes on with a set that is gone")
+            ended(working)
+            expect(client("HGET", "{again}:fleet", "set"), record)
+
+
 @case("a fleet that was stopped runs again, also if one of its processes died when it was to leave")
 def stopped():
     with Server() as server:
