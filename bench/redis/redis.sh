@@ -1,5 +1,5 @@
 #!/bin/bash
-# Measures the module on a server of its own: see redis_bench.c and pauses.py.
+# Measures the module on a server of its own: see redis_bench.c, cluster_bench.c and pauses.py.
 #
 #   bench/redis/redis.sh BUILD [URLS] [ROUNDS]      default: 1e6 URLs, 3 rounds
 #
@@ -32,6 +32,11 @@ for n in ${urls//,/ }; do
     cat "$tmp/rows" >>"$tmp/all"
 done
 "$here/../add_rows.sh" "$build/bench.json" redis <"$tmp/all"
+
+if [ -x "$build/bench/vidi-cluster-bench" ]; then # a set over a cluster: what its client takes
+    "$build/bench/vidi-cluster-bench" "redis+unix://$tmp/socket/bench" "${urls%%,*}" "$rounds" "$tmp/rows"
+    "$here/../add_rows.sh" "$build/bench.json" cluster <"$tmp/rows"
+fi
 
 pauses=${BENCH_PAUSES:-1e6}
 [ "$pauses" = 0 ] || "$here/pauses.py" "$build" "$pauses"
