@@ -64,11 +64,10 @@ static int make_form(const vidi_cluster *cluster, slice *slice, vidi_str url, vi
     return code;
 }
 
-/* Takes the next URL. VIDI_INVALID: it is not one, and the policy is to stop there. */
-static int take_url(vidi_cluster *cluster, slice *slice, vidi_str url)
+/* Entry number `at`, whose text is a URL that is not in canonical form. */
+static int take_other(vidi_cluster *cluster, slice *slice, size_t at)
 {
-    size_t at = slice->n;
-    vidi_str form;
+    vidi_str url = slice->texts[at], form;
     if (!url.ptr && url.len)
         return cluster_fail(VIDI_EARGUMENT, "a URL has a length, but no address");
     int code = make_form(cluster, slice, url, &form);
@@ -78,31 +77,53 @@ static int take_url(vidi_cluster *cluster, slice *slice, vidi_str url)
         return cluster_fail_as_set(VIDI_INVALID);
     if (code != VIDI_OK && code != VIDI_INVALID)
         return cluster_fail_as_set(code);
-    slice->verdicts[at] = VIDI_UNTRIED;
-    slice->n++;
-    if (code == VIDI_INVALID && cluster->invalid == VIDI_DROP_INVALID) {
-        slice->verdicts[at] = VIDI_INVALID;
-        return VIDI_OK;
-    }
-    if (code == VIDI_INVALID)
-        form = url; /* it is kept as it is */
-    else if (cluster->form_is_url)
+    bool is_dropped = code == VIDI_INVALID && cluster->invalid == VIDI_DROP_INVALID;
+    slice->verdicts[at] = is_dropped ? VIDI_INVALID : VIDI_UNTRIED;
+    if (code == VIDI_OK && cluster->form_is_url) { /* a line that is not a URL and is kept stays as it is */
+        slice->texts[at] = form;
         slice->room_used += form.len;
-    slice->texts[at] = cluster->form_is_url ? form : url;
-    (void)vidi_keyed_hash(cluster->record.route, form, slice->hashes[at]);
-    slice->picked[slice->valid++] = (uint32_t)at;
+    } else if (!cluster->form_is_url) {
+        (void)vidi_keyed_hash(cluster->record.route, code == VIDI_OK ? form : url, slice->hashes[at]);
+    }
+    slice->n++;
     return VIDI_OK;
+}
+
+/* Takes the texts up to `end`, those that are in canonical form many at a time. */
+static int take_texts(vidi_cluster *cluster, slice *slice, size_t end)
+{
+    int code = VIDI_OK;
+    while (slice->n < end && code == VIDI_OK) {
+        size_t count = vidi_canon_count(cluster->canon, slice->texts + slice->n, end - slice->n);
+        memset(slice->verdicts + slice->n, VIDI_UNTRIED, count);
+        slice->n += count;
+        if (slice->n < end)
+            code = take_other(cluster, slice, slice->n);
+    }
+    return code;
+}
+
+/* Copies as many of the URLs as fit into a slice by their number and length, at least one; returns how many. */
+static size_t copy_texts(slice *slice, const vidi_str *first, size_t stride, size_t n)
+{
+    size_t count = 0, bytes = 0;
+    while (count < n && count < SLICE_URLS && bytes < SLICE_BYTES) {
+        slice->texts[count] = *(const vidi_str *)(const void *)((const char *)first + count * stride);
+        bytes += slice->texts[count++].len;
+    }
+    return count;
 }
 
 int slice_take(vidi_cluster *cluster, const vidi_str *first, size_t stride, size_t n)
 {
     CLUSTER_TRY(slice_begin(cluster));
     slice *slice = cluster->slice;
-    int code = VIDI_OK;
-    for (size_t i = 0; i < n && i < SLICE_URLS && slice->room_used < SLICE_BYTES && code == VIDI_OK; i++) {
-        const vidi_str *url = (const vidi_str *)(const void *)((const char *)first + i * stride);
-        code = take_url(cluster, slice, *url);
-    }
+    int code = take_texts(cluster, slice, copy_texts(slice, first, stride, n));
+    if (cluster->form_is_url)
+        (void)vidi_keyed_hash_batch(cluster->record.route, slice->texts, slice->n, slice->hashes);
+    for (size_t at = 0; at < slice->n; at++)
+        if (slice->verdicts[at] != VIDI_INVALID)
+            slice->picked[slice->valid++] = (uint32_t)at;
     slice_sort(cluster);
     return code == SLICE_IS_FULL ? VIDI_OK : code;
 }

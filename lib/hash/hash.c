@@ -81,3 +81,26 @@ int vidi_keyed_hash(const unsigned char key[VIDI_KEY_BYTES], vidi_str bytes, uin
     hash[1] = value.hi;
     return VIDI_OK;
 }
+
+int vidi_keyed_hash_batch(const unsigned char key[VIDI_KEY_BYTES], const vidi_str *inputs, size_t n,
+                          uint64_t (*hashes)[2])
+{
+    vidi__hash_key words = {.key = {0, 0}};
+    vidi__u128 values[64];
+    if (!key || (n && (!inputs || !hashes)))
+        return vidi__fail(VIDI_EARGUMENT, "key, inputs or hashes is NULL");
+    for (size_t i = 0; i < n; i++)
+        if (inputs[i].len && !inputs[i].ptr)
+            return vidi__fail(VIDI_EARGUMENT, "input %zu is NULL, but its length is not 0", i);
+    words.key[0] = vidi__load64(key);
+    words.key[1] = vidi__load64(key + 8);
+    for (size_t done = 0; done < n;) {
+        size_t count = n - done < VIDI__COUNT(values) ? n - done : VIDI__COUNT(values);
+        vidi__hash_batch(&vidi__hash_sip13, &words, inputs + done, count, values);
+        for (size_t i = 0; i < count; i++, done++) {
+            hashes[done][0] = values[i].lo;
+            hashes[done][1] = values[i].hi;
+        }
+    }
+    return VIDI_OK;
+}

@@ -95,6 +95,36 @@ static void the_public_hash_is_siphash_1_3(void **state)
     assert_int_equal(vidi_keyed_hash(key_bytes, (vidi_str){"a", 1}, NULL), VIDI_EARGUMENT);
 }
 
+static void the_public_batch_gives_the_same_hashes(void **state)
+{
+    enum { MOST = 200 };
+    static vidi_str inputs[MOST];
+    static uint64_t hashes[MOST + 1][2];
+    (void)state;
+    char *bytes = pattern(MOST * 3);
+    for (size_t n = 0; n <= MOST; n += n < 20 ? 1 : 45) {
+        for (size_t i = 0; i < n; i++)
+            inputs[i] = (vidi_str){i % 7 ? bytes + i : NULL, i % 7 ? i * 37 % 150 : 0};
+        hashes[n][0] = 12345;
+        assert_int_equal(vidi_keyed_hash_batch(key_bytes, inputs, n, hashes), VIDI_OK);
+        for (size_t i = 0; i < n; i++) {
+            uint64_t alone[2];
+            vidi_keyed_hash(key_bytes, inputs[i], alone);
+            check(hashes[i][0] == alone[0] && hashes[i][1] == alone[1], "input %zu of %zu", i, n);
+        }
+        assert_true(hashes[n][0] == 12345);
+    }
+    hashes[0][0] = 1;
+    inputs[1] = (vidi_str){NULL, 1};
+    assert_int_equal(vidi_keyed_hash_batch(key_bytes, inputs, 2, hashes), VIDI_EARGUMENT);
+    assert_true(hashes[0][0] == 1);
+    assert_int_equal(vidi_keyed_hash_batch(NULL, inputs, 1, hashes), VIDI_EARGUMENT);
+    assert_int_equal(vidi_keyed_hash_batch(key_bytes, NULL, 1, hashes), VIDI_EARGUMENT);
+    assert_int_equal(vidi_keyed_hash_batch(key_bytes, inputs, 1, NULL), VIDI_EARGUMENT);
+    assert_int_equal(vidi_keyed_hash_batch(key_bytes, NULL, 0, NULL), VIDI_OK);
+    free(bytes);
+}
+
 static void the_same_code_is_siphash_2_4(void **state)
 {
     (void)state;
@@ -305,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sip13_gives_the_vectors),
         cmocka_unit_test(the_public_hash_is_siphash_1_3),
+        cmocka_unit_test(the_public_batch_gives_the_same_hashes),
         cmocka_unit_test(the_same_code_is_siphash_2_4),
         cmocka_unit_test(jenkins_gives_the_vectors),
         cmocka_unit_test(oaat_gives_the_vectors),

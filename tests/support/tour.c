@@ -100,6 +100,7 @@ static void visit_urls(const test_tour *tour)
     VISIT((len = sizeof out, vidi_url_resolve(base, reference, out, &len)));
     VISIT(vidi_url_view(base, &url));
     VISIT(vidi_keyed_hash((const unsigned char *)longer, base, hash));
+    VISIT(vidi_keyed_hash_batch((const unsigned char *)longer, &base, 1, &hash));
 }
 
 static void visit_form(const test_tour *tour, const char *profile, const char *tracking)
@@ -112,6 +113,7 @@ static void visit_form(const test_tour *tour, const char *profile, const char *t
     memcpy(longer, "HTTP://h/", 9);
     VISIT(vidi_canon_create(&canon, profile, tracking, tour->allocator));
     VISIT((len = sizeof out, vidi_url_canon(canon, reference, &base, out, &len)));
+    VISIT((int)vidi_canon_count(canon, &base, 1));
     VISIT((len = sizeof out, vidi_url_canon(canon, (vidi_str){longer, sizeof longer}, NULL, out, &len)));
     VISIT(vidi_url_explain(canon, reference, &base, hear, NULL));
     VISIT(vidi_url_explain(canon, (vidi_str){longer, sizeof longer}, NULL, hear, NULL));

@@ -2,6 +2,7 @@
  * Canonical forms in general: names and versions, whatwg, surt and keys, bytes that are not UTF-8, explanations, buffers
  * and arguments.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "url/canonical.h"
@@ -304,6 +305,54 @@ static void the_length_needed_is_told_for_every_size_of_buffer(void **state)
     }
 }
 
+/* Every run of URLs in which the form visibly changes nothing is counted to its end, and no further. */
+static void urls_in_canonical_form_are_counted(void **state)
+{
+    static const char *const forms[] = {"whatwg", "crawl", "w3lib", "surt", "key=host", "none"};
+    static const char *const texts[] = {"http://h/",
+                                        "http://h/a?b=1",
+                                        "https://h.example/x/y/z?q=%20",
+                                        "HTTP://h/",
+                                        "http://h",
+                                        "http://h/a?b=2&a=1",
+                                        "http://h/#f",
+                                        "no url",
+                                        "h",
+                                        "http://h/?utm_source=x",
+                                        "example,h)/"};
+    enum { TEXTS = sizeof texts / sizeof *texts };
+    (void)state;
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        vidi_canon *canon = canon_with(forms[f], NULL);
+        bool kept[TEXTS];
+        vidi_str urls[3 * TEXTS];
+        for (size_t i = 0; i < TEXTS; i++) {
+            char out[100];
+            size_t len = sizeof out;
+            vidi_str url = test_str(texts[i]);
+            int code = vidi_url_canon(canon, url, NULL, out, &len);
+            kept[i] = vidi_canon_count(canon, &url, 1) == 1;
+            bool same = code == VIDI_OK && len == url.len && memcmp(out, url.ptr, len) == 0;
+            check(!kept[i] || same, "%s: '%s' is not in this form", forms[f], texts[i]);
+            check(kept[i] || !same || (strcmp(forms[f], "whatwg") != 0 && strcmp(forms[f], "none") != 0),
+                  "%s: '%s' is in this form", forms[f], texts[i]);
+        }
+        for (size_t bad = 0; bad < TEXTS; bad++) { /* the one at the end of the run */
+            size_t n = 0;
+            for (size_t i = 0; i < 2 * TEXTS; i++)
+                if (kept[i % TEXTS])
+                    urls[n++] = test_str(texts[i % TEXTS]);
+            urls[n] = test_str(texts[bad]);
+            assert_int_equal(vidi_canon_count(canon, urls, n + 1), n + (kept[bad] ? 1 : 0));
+            assert_int_equal(vidi_canon_count(canon, urls, n), n);
+        }
+        assert_int_equal(vidi_canon_count(canon, &(vidi_str){NULL, 0}, 1), 0);
+        assert_int_equal(vidi_canon_count(canon, NULL, 0), 0);
+        vidi_canon_close(canon);
+    }
+    assert_int_equal(vidi_canon_count(NULL, &(vidi_str){"http://h/", 9}, 1), 0);
+}
+
 static void references_are_resolved_first(void **state)
 {
     (void)state;
@@ -358,6 +407,7 @@ int main(void)
         cmocka_unit_test(changes_are_explained_in_their_order),
         cmocka_unit_test(an_explanation_can_be_ended),
         cmocka_unit_test(the_length_needed_is_told_for_every_size_of_buffer),
+        cmocka_unit_test(urls_in_canonical_form_are_counted),
         cmocka_unit_test(references_are_resolved_first),
         cmocka_unit_test(absurd_arguments_are_refused),
     };

@@ -152,6 +152,18 @@ bool vidi__canon_keeps(const vidi_canon *canon, vidi_str input)
     }
 }
 
+size_t vidi_canon_count(const vidi_canon *canon, const vidi_str *urls, size_t n)
+{
+    size_t i = 0;
+    if (!canon || !urls)
+        return 0;
+    if (canon->form->profile->output == VIDI__OUTPUT_STANDARD)
+        return vidi__url_count_canonical(urls, n);
+    while (i < n && urls[i].ptr && vidi__canon_keeps(canon, urls[i]))
+        i++;
+    return i;
+}
+
 static int canonicalise(const vidi__form *form, vidi_str input, const vidi__url *base, vidi__buffer *out,
                         explanation *why)
 {
