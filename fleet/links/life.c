@@ -133,7 +133,7 @@ void life_take_table(fleet *fleet, member_table *table, int64_t sent)
     uint64_t version = members_version(fleet->members);
     bool out = false;
 
-    if (members_update(fleet->members, table, sent) == VIDI_OK)
+    if (members_update(fleet->members, table, sent, fleet_now()) == VIDI_OK)
         out = members_is_out(fleet->members);
     pthread_mutex_lock(&fleet->lock);
     free(fleet->table.rows);

@@ -13,31 +13,60 @@ enum { KEY = 256, ROW = 160, MOST = 100000 };
 /*
  * Keys: table. Arguments: "join", "send", "leave" or "look"; the member; lease; the rest of its row.
  *
- * A lease that begins in the future was given before the server's clock was set back: it begins anew, or a member that
- * is dead would stay for as long as the clock has jumped. A sender that has adopted a version which the table has not
- * reached comes from before a failover that has forgotten it: it adopts the next one anew, which is greater than both.
+ * A sender that has adopted a version which the table has not reached comes from before a failover that has forgotten
+ * it: it adopts the next one anew, which is greater than both. A million milliseconds are more than the clocks of two
+ * servers may differ by, so after a failover versions are greater than those that were forgotten.
  */
 static const char script[] =
     "local time = redis.call('TIME')\n"
     "local now = time[1] * 1000 + math.floor(time[2] / 1000)\n"
-    "local what, name, rest, changed = ARGV[1], ARGV[2], ARGV[4], false\n"
-    "local before, there = redis.call('HGETALL', KEYS[1]), {}\n"
+    "local what, name, lease, rest, changed = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], false\n"
+    "local rows, there = {}, {}\n"
     "local function number(n) return string.format('%.0f', n) end\n"
-    "for i = 1, #before, 2 do\n"
-    "  local ends, lease, its = string.match(before[i + 1], '^(%d+) (%d+)( .*)$')\n"
-    "  if ends and ends + lease / 4 < now then\n"
-    "    if what ~= 'look' then redis.call('HDEL', KEYS[1], before[i]) end\n"
-    "    changed = true\n"
-    "  else\n"
-    "    if ends and ends - lease > now and what ~= 'look' then\n"
-    "      redis.call('HSET', KEYS[1], before[i], number(now + lease) .. ' ' .. lease .. its)\n"
-    "    end\n"
-    "    there[#there + 1] = before[i]\n"
-    "    there[#there + 1] = before[i + 1]\n"
+    "local function set(field, value) redis.call('HSET', KEYS[1], field, value) end\n"
+    "local all = redis.call('HGETALL', KEYS[1])\n"
+    "local version, steady, seen, server, history = 0, now, now, false, 0\n"
+    "local shortest, longest = lease > 0 and lease or math.huge, lease\n"
+    "for i = 1, #all, 2 do\n"
+    "  local field, value = all[i], all[i + 1]\n"
+    "  local ends, its = string.match(value, '^(%d+) (%d+) ')\n"
+    "  if field == '*version' then version = tonumber(value)\n"
+    "  elseif field == '*history' then history = tonumber(value)\n"
+    "  elseif field == '*server' then server = value\n"
+    "  elseif field == '*clock' then steady, seen = tonumber(ends), tonumber(its)\n"
+    "  elseif ends then\n"
+    "    rows[#rows + 1] = {field, tonumber(ends), tonumber(its), value}\n"
+    "    longest = math.max(longest, tonumber(its))\n"
+    "    shortest = math.min(shortest, tonumber(its))\n"
     "  end\n"
     "end\n"
-    "if what == 'look' then return there end\n"
-    "local version = tonumber(redis.call('HGET', KEYS[1], '*version') or '0')\n"
+    "local passed = math.max(now - seen, 0)\n"
+    "if what ~= 'look' then passed = math.min(passed, math.floor(shortest / 4)) end\n"
+    "steady = steady + passed\n"
+    "for _, row in ipairs(rows) do\n"
+    "  if row[2] + row[3] / 4 < steady then\n"
+    "    if what ~= 'look' then redis.call('HDEL', KEYS[1], row[1]) end\n"
+    "    changed = true\n"
+    "  elseif row[1] ~= 'failover' then\n"
+    "    there[#there + 1] = row[1]\n"
+    "    there[#there + 1] = row[4]\n"
+    "  end\n"
+    "end\n"
+    "if what == 'look' then\n"
+    "  there[#there + 1] = '*version'\n"
+    "  there[#there + 1] = number(version)\n"
+    "  return there\n"
+    "end\n"
+    "local info = redis.pcall('INFO', 'replication')\n"
+    "local id = type(info) == 'string' and string.match(info, 'master_replid:(%x+)') or '?'\n"
+    "if id ~= server then\n"
+    "  set('*server', id)\n"
+    "  if server and (#rows > 0 or now - seen < lease + lease / 4) then\n"
+    "    history, changed, version = history + 1, true, version + 1000000\n"
+    "    set('*history', number(history))\n"
+    "    set('failover', number(steady + longest) .. ' ' .. number(longest) .. ' 0 0 0 1')\n"
+    "  end\n"
+    "end\n"
     "local own = redis.call('HGET', KEYS[1], name)\n"
     "if what == 'leave' then\n"
     "  changed = redis.call('HDEL', KEYS[1], name) == 1 or changed\n"
@@ -47,9 +76,10 @@ static const char script[] =
     "    version, rest, changed = tonumber(adopted), '0' .. others, true\n"
     "  end\n"
     "  changed = changed or not own or string.sub(own, -1) ~= string.sub(rest, -1)\n"
-    "  redis.call('HSET', KEYS[1], name, number(now + ARGV[3]) .. ' ' .. ARGV[3] .. ' ' .. rest)\n"
+    "  set(name, number(steady + lease) .. ' ' .. number(lease) .. ' ' .. rest)\n"
     "end\n"
-    "if changed then redis.call('HSET', KEYS[1], '*version', number(math.max(version + 1, now))) end\n"
+    "set('*clock', number(steady) .. ' ' .. number(now) .. ' ')\n"
+    "if changed then set('*version', number(math.max(version + 1, now))) end\n"
     "return redis.call('HGETALL', KEYS[1])";
 
 /* ---- reading ---- */
@@ -89,6 +119,10 @@ static bool read_pair(const redis_reply *field, const redis_reply *value, member
         return false;
     if (strcmp(row->name, "*version") == 0)
         return read_numbers(text, &table->version, 1);
+    if (strcmp(row->name, "*history") == 0)
+        return read_numbers(text, &table->history, 1);
+    if (*row->name == '*')
+        return true;
     if (!*row->name || !read_numbers(text, n, 6) || n[4] > 1 || n[5] > 1)
         return false;
     row->adopted = n[2];

@@ -203,6 +203,7 @@ static void copy_table(state *next, const member_table *table)
         next->hashes[i] = name_hash(table->rows[i].name);
     }
     next->table.version = table->version;
+    next->table.history = table->history;
     next->table.count = table->count;
 }
 
@@ -283,21 +284,21 @@ static void replace(state *now, const state *next)
 }
 
 /* The lock is held, and the member is in the table. */
-static int take_over(state *now, const member_table *table, size_t self)
+static int take_over(state *now, const member_table *table, size_t self, bool begins_anew)
 {
-    state next = {.self = self, .adopted = now->adopted, .settled = table->begins_anew ? 0 : now->settled};
+    state next = {.self = self, .adopted = now->adopted, .settled = begins_anew ? 0 : now->settled};
     if (!make_room(&next, now, table)) {
         free_tables(&next);
         return VIDI_EMEMORY;
     }
     copy_table(&next, table);
-    meet_rivals(&next, now, table->begins_anew);
+    meet_rivals(&next, now, begins_anew);
     settle(&next);
     replace(now, &next);
     return VIDI_OK;
 }
 
-int members_update(members *members, const member_table *table, int64_t sent_ms)
+int members_update(members *members, const member_table *table, int64_t sent_ms, int64_t answered_ms)
 {
     state *now = members->now;
     int error = VIDI_OK;
@@ -306,9 +307,10 @@ int members_update(members *members, const member_table *table, int64_t sent_ms)
     size_t self = find(table, members->self);
     int64_t until = sent_ms + members->lease_ms - members->lease_ms / 4;
     pthread_mutex_lock(&now->lock);
+    bool begins_anew = table->history != now->table.history && answered_ms >= now->may_fetch_until;
     now->out = now->out || self == table->count;
     if (!now->out && table->version >= now->table.version) /* an older answer only shows that the lease was renewed */
-        error = take_over(now, table, self);
+        error = take_over(now, table, self, begins_anew);
     if (!now->out && error == VIDI_OK && until > now->may_fetch_until)
         now->may_fetch_until = until;
     pthread_mutex_unlock(&now->lock);

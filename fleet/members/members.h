@@ -43,12 +43,8 @@ typedef struct member {
 
 typedef struct member_table {
     uint64_t version;
-    /*
-     * The server may have forgotten changes (a replica took over), and this member's lease was over when it learned of
-     * that: it may have been removed, and its sites may be others'. So nothing is settled for it until this version is.
-     */
-    bool begins_anew;
-    member *rows; /* sorted by name */
+    uint64_t history; /* another number: the server may have forgotten changes, because a replica took over, say */
+    member *rows;     /* sorted by name */
     size_t count;
 } member_table;
 
@@ -59,11 +55,15 @@ int members_make(members **made, const char *self, int64_t lease_ms);
 void members_free(members *members);
 
 /*
- * The server's answer to a heartbeat that was sent at `sent_ms` (monotonic milliseconds). Copies the table. If this
+ * The server's answer to a heartbeat that was sent and answered at these times (monotonic milliseconds). Copies the
+ * table. If this
  * member is not in it, its lease was lost: members_is_out is true from then on, and nothing is owned any more. On
  * VIDI_EMEMORY and VIDI_EARGUMENT (not a table) everything stays as it was, and the lease runs out.
+ *
+ * If the lease was over when a table of another history came, this member may have been removed, and the server may have
+ * forgotten that: its sites may be others'. Then nothing is settled for it any more until this version is.
  */
-int members_update(members *members, const member_table *table, int64_t sent_ms);
+int members_update(members *members, const member_table *table, int64_t sent_ms, int64_t answered_ms);
 bool members_is_out(const members *members);
 
 /* Until when (monotonic milliseconds) this member may fetch: a quarter of the lease before it is over. */

@@ -36,7 +36,7 @@ def ended(process):
 def members(client, name):
     """The table: names and rows."""
     words = [word.decode() for word in client("HGETALL", f"{{{name}}}:members")]
-    return {field: row for field, row in zip(words[::2], words[1::2]) if field != "*version"}
+    return {field: row for field, row in zip(words[::2], words[1::2]) if field[0] != "*" and field != "failover"}
 
 
 def in_table(address):
@@ -118,7 +118,8 @@ def clock_back():
     with Server() as server:
         address = made(server, "back")
         tomorrow = int(server.client()("TIME")[0]) * 1000 + 86400000
-        server.client()("HSET", "{back}:members", "ghost.1", f"{tomorrow} {LEASE} 0 0 0 0", "*version", "1")
+        server.client()("HSET", "{back}:members", "ghost.1", f"{tomorrow} {LEASE} 0 0 0 0", "*version", "1",
+                        "*clock", f"{tomorrow - LEASE} {tomorrow - LEASE} ")
         with Story(address, pages=50, lease=LEASE, sweep=100) as story:
             one, = story.start(1)
             expect(ended(one), 0)

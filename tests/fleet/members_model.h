@@ -165,6 +165,7 @@ static uint64_t name_hashes[NAMES];
 static void fill_rows(member_table *made, uint64_t *hashes, const snapshot *from)
 {
     made->version = from->version;
+    made->history = planted == GOES_ON ? 0 : from->history;
     for (unsigned i = 0; i < NAMES; i++) {
         if (!has(from->rows, i))
             continue;
@@ -367,8 +368,9 @@ static void receive(process *self, const world *in)
     snapshot newest = got.table.version >= self->knows.table.version ? got.table : self->knows.table;
     load(&self->knows, got.name);
     fill_rows(&table, hashes, &got.table);
-    table.begins_anew = got.table.history != self->knows.table.history && !self->may_fetch && planted != GOES_ON;
-    assert_int_equal(members_update(&real, &table, 0), VIDI_OK);
+    table.history = planted == GOES_ON ? 0 : got.table.history;
+    real_now.may_fetch_until = self->may_fetch; /* ticks from now on */
+    assert_int_equal(members_update(&real, &table, -LEASE, 0), VIDI_OK);
     save(&self->knows, got.name, &newest);
     if (self->knows.out) {
         join_again(self, in);

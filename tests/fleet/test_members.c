@@ -19,7 +19,7 @@ static members *make(const char *name)
 static void answer_at(members *to, int64_t sent_ms, uint64_t version, const char *rows)
 {
     planned_table table;
-    assert_int_equal(members_update(to, table_of(&table, version, rows), sent_ms), VIDI_OK);
+    assert_int_equal(members_update(to, table_of(&table, version, rows), sent_ms, sent_ms), VIDI_OK);
 }
 
 static void answer(members *to, uint64_t version, const char *rows)
@@ -246,13 +246,20 @@ static void who_may_have_been_forgotten_begins_anew(void **context)
     answer_and_adopt(a, 2, "a=2 b=2");
     assert_true(members_may_fetch(a, site));
     table_of(&table, 9, "a=2 b=2 f=0-");
-    table.table.begins_anew = true;
-    assert_int_equal(members_update(a, &table.table, 0), VIDI_OK);
+    table.table.history = 1;
+    assert_int_equal(members_update(a, &table.table, 0, LEASE - LEASE / 4 - 1), VIDI_OK);
+    assert_int_equal(members_settled(a), 2);
+    assert_true(members_may_fetch(a, site));
+    table_of(&table, 9, "a=2 b=2 f=0-");
+    table.table.history = 2;
+    assert_int_equal(members_update(a, &table.table, 0, LEASE - LEASE / 4), VIDI_OK);
     members_adopt(a, 9);
     assert_int_equal(members_settled(a), 0);
     assert_true(members_is_mine(a, site));
     assert_false(members_may_fetch(a, site));
-    answer_and_adopt(a, 10, "a=9 b=9");
+    table_of(&table, 10, "a=9 b=9");
+    table.table.history = 2;
+    assert_int_equal(members_update(a, &table.table, 0, LEASE), VIDI_OK);
     assert_int_equal(members_settled(a), 9);
     assert_true(members_may_fetch(a, site));
     members_free(a);
@@ -357,14 +364,14 @@ static void what_is_not_a_table_changes_nothing(void **context)
     uint64_t site = first_a_then_b();
     (void)context;
     answer_and_adopt(a, 2, "a=2 b=2");
-    assert_int_equal(members_update(a, table_of(&table, 0, "a=2"), 900), VIDI_EARGUMENT);
-    assert_int_equal(members_update(a, table_of(&table, 3, "b=2 a=2"), 900), VIDI_EARGUMENT);
-    assert_int_equal(members_update(a, table_of(&table, 3, "a=2 a=2"), 900), VIDI_EARGUMENT);
+    assert_int_equal(members_update(a, table_of(&table, 0, "a=2"), 900, 900), VIDI_EARGUMENT);
+    assert_int_equal(members_update(a, table_of(&table, 3, "b=2 a=2"), 900, 900), VIDI_EARGUMENT);
+    assert_int_equal(members_update(a, table_of(&table, 3, "a=2 a=2"), 900, 900), VIDI_EARGUMENT);
     table_of(&table, 3, "a=2 b=2");
     memset(table.rows[1].name, 'x', MEMBER_NAME);
-    assert_int_equal(members_update(a, &table.table, 900), VIDI_EARGUMENT);
+    assert_int_equal(members_update(a, &table.table, 900, 900), VIDI_EARGUMENT);
     table.rows[1].name[0] = 0;
-    assert_int_equal(members_update(a, &table.table, 900), VIDI_EARGUMENT);
+    assert_int_equal(members_update(a, &table.table, 900, 900), VIDI_EARGUMENT);
     assert_int_equal(members_version(a), 2);
     assert_int_equal(members_may_fetch_until(a), LEASE - LEASE / 4);
     assert_true(members_may_fetch(a, site));

@@ -41,7 +41,7 @@ static void answers_are_those_of_one_table(void **context)
     (void)context;
     site = site_of((const char *const[]){"b", "a", "c"}, 3, 0);
     assert_int_equal(members_make(&self, "a", 1000), VIDI_OK);
-    assert_int_equal(members_update(self, table_of(&table, 1, "a=0 b=1"), 0), VIDI_OK);
+    assert_int_equal(members_update(self, table_of(&table, 1, "a=0 b=1"), 0, 0), VIDI_OK);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, ask, &wrong[i]), 0);
     while (begun < THREADS)
@@ -49,7 +49,7 @@ static void answers_are_those_of_one_table(void **context)
     /* a owns the site in every third version, and b never adopts that it is gone. */
     for (uint64_t version = 2; version < VERSIONS; version++) {
         const char *rows = version % 3 == 0 ? "a=1 b=1-" : version % 3 == 1 ? "a=1 b=1" : "a=1 b=1 c=1";
-        assert_int_equal(members_update(self, table_of(&table, version, rows), 0), VIDI_OK);
+        assert_int_equal(members_update(self, table_of(&table, version, rows), 0, 0), VIDI_OK);
         members_adopt(self, version);
     }
     is_over = true;
