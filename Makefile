@@ -22,13 +22,15 @@ LAB_LARGE ?= 1e8
 # Seeds that `make lab-seeds` compares, and options of `vidi lab claims`.
 LAB_SEEDS ?= 1 2 3 4 5
 LAB_SEEDS_OPTIONS ?= --urls 1e6 --runs 100
+# Processes of the crawl that `make fleet-simulation` computes.
+FLEET_MEMBERS ?= 100
 # Options of `vidi lab report` for `make lab-report`, such as LAB="--runs 3" for a trial.
 LAB ?=
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
 .PHONY: build python demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-redis \
-	bench-python bench-threads bench-threads-static bench-billion bench-peers lab-report lab-large lab-seeds coverage \
+	bench-python bench-threads bench-threads-static bench-billion bench-peers fleet-simulation lab-report lab-large lab-seeds coverage \
 	lint analyze ci format completions abi install clean help
 
 build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so, build/libvidi-cluster.so, build/redisvidi.so
@@ -85,6 +87,11 @@ bench-python: bench-build ## compares the Python package with Python's own set a
 
 bench-redis: bench-build ## measures the module for Redis; BENCH_REDIS=1e7 takes some minutes
 	@bench/redis/redis.sh build $(BENCH_REDIS)
+
+fleet-simulation: ## computes how a crawl by many machines shares sites, hands them over and sends links; FLEET_MEMBERS=100
+	@tools/packages build
+	@tools/build.sh release --target vidi_fleet_simulation
+	@build/bench/vidi-fleet-simulation $(FLEET_MEMBERS) </dev/null
 
 bench-stream: bench-build ## compares the program with sort, awk, perl and others; BENCH_LINES=20e6 takes longer
 	@bench/stream.sh build $(BENCH_LINES)
