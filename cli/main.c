@@ -12,15 +12,14 @@
 #include "pipeline/server.h"
 #include "ui/options.h"
 
-const cli_command *const cli_commands[] = {&cli_dedup,  &cli_has,   &cli_remove,   &cli_list,
+const cli_command *const cli_commands[] = {
+    &cli_dedup,  &cli_has,   &cli_remove, &cli_list,
 #if VIDI_HAVE_CRAWL
-                                           &cli_crawl,
+    &cli_crawl,
 #endif
-                                           &cli_canon,  &cli_links, &cli_robots,   &cli_sitemap, &cli_plan,
-                                           &cli_kinds,  &cli_init,  &cli_info,     &cli_top,     &cli_check,
-                                           &cli_rotate, &cli_merge, &cli_snapshot, &cli_export,  &cli_import,
-                                           &cli_drop,   &cli_bench, &cli_lab,      &cli_version, &cli_help,
-                                           NULL};
+    &cli_canon,  &cli_links, &cli_robots, &cli_sitemap, &cli_plan,    &cli_kinds,    &cli_init,
+    &cli_info,   &cli_top,   &cli_check,  &cli_rotate,  &cli_merge,   &cli_snapshot, &cli_export,
+    &cli_import, &cli_drop,  &cli_bench,  &cli_lab,     &cli_version, &cli_help,     NULL};
 
 static int neither_command_nor_file(const char *word)
 {

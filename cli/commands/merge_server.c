@@ -50,7 +50,7 @@ static int check_here(const merging *job, const char *path, const vidi_set *set)
 static int check_away(const merging *job, const char *path, vidi_cluster *cluster)
 {
     vidi_stats stats;
-    vidi_cluster_stats more, ours;
+    vidi_cluster_stats more, ours = {0};
     cli_shown shown;
 
     CLI_TRY(cli_server_stat(cluster, path, &stats, &more));

@@ -129,7 +129,7 @@ int cli_server_open(vidi_cluster **cluster, const char *address, const cli_serve
 
 int cli_server_stat(vidi_cluster *cluster, const char *address, vidi_stats *stats, vidi_cluster_stats *more)
 {
-    vidi_cluster_stats ignored;
+    vidi_cluster_stats ignored = {0};
 
     more = more ? more : &ignored;
     *stats = (vidi_stats){.size = sizeof *stats};

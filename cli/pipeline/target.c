@@ -40,7 +40,7 @@ int cli_target_sync(const cli_target *target)
 
 int cli_target_stat(const cli_target *target, vidi_stats *stats, vidi_cluster_stats *more)
 {
-    vidi_cluster_stats ignored;
+    vidi_cluster_stats ignored = {0};
 
     more = more ? more : &ignored;
     *more = (vidi_cluster_stats){.size = sizeof *more};

@@ -73,11 +73,12 @@ static int rotate_shards(vidi_cluster *cluster, const state *intent)
 int rotation_finish(vidi_cluster *cluster, const state *intent)
 {
     char text[STATE_ROOM], why[600];
+    state ready = {.phase = STATE_READY, .epoch = intent->epoch};
     bool done;
     int code = rotate_shards(cluster, intent);
     if (code == VIDI_OK) {
         state_write(intent, text);
-        code = set_state_change(cluster, text, &(state){.phase = STATE_READY, .epoch = intent->epoch}, &done);
+        code = set_state_change(cluster, text, &ready, &done);
     }
     if (code == VIDI_OK)
         return code;

@@ -171,7 +171,7 @@ static void commit_some(returning *with, server_string **names, int n)
 {
     claim *found[CLAIM_BATCH];
     vidi_str keys[CLAIM_BATCH];
-    uint8_t verdicts[CLAIM_BATCH];
+    uint8_t verdicts[CLAIM_BATCH] = {VIDI_UNTRIED};
     for (int i = 0; i < n; i++) {
         if (find_claim(with, text_of(names[i]), &found[i]) != VIDI_OK || contains(found, i, found[i]))
             found[i] = NULL;

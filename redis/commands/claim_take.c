@@ -221,7 +221,8 @@ static void claim_url(claiming *with, server_string *url, server_string *payload
     } else if (error != VIDI_OK) {
         reply_failure(with->ctx, with->value, error);
     } else {
-        claim_page(with, &(page){url, payload, key.text, VIDI_UNTRIED});
+        page page = {url, payload, key.text, VIDI_UNTRIED};
+        claim_page(with, &page);
         claim_key_free(&key);
     }
 }
@@ -230,7 +231,7 @@ static void claim_url(claiming *with, server_string *url, server_string *payload
 static void claim_urls(claiming *with, server_string **words, size_t n)
 {
     claim_key keys[CLAIM_BATCH];
-    vidi_str texts[CLAIM_BATCH];
+    vidi_str texts[CLAIM_BATCH] = {{NULL, 0}};
     uint8_t verdicts[CLAIM_BATCH];
     bool good[CLAIM_BATCH];
     for (size_t i = 0; i < n; i++) {
@@ -243,7 +244,8 @@ static void claim_urls(claiming *with, server_string **words, size_t n)
             claim_url(with, words[0], words[1]); /* once more, for the reason why it is none */
             continue;
         }
-        claim_page(with, &(page){words[0], words[1], texts[i], verdicts[i]});
+        page page = {words[0], words[1], texts[i], verdicts[i]};
+        claim_page(with, &page);
         claim_key_free(&keys[i]);
     }
 }
