@@ -194,6 +194,44 @@ def commit_again():
                 expect([facts[what] for what in ("count", "claims", "stale")], [2, 0, 0])
 
 
+# ---- servers that answer nonsense ----
+
+NONSENSE = [b":1\r\n", b":-5\r\n", b"$-1\r\n", b"*0\r\n", b"*-1\r\n", b"+OK\r\n", b"-ERR no\r\n", b"$0\r\n\r\n",
+            b"*1\r\n*0\r\n", b"*1\r\n$-1\r\n", b"*1\r\n*2\r\n$7\r\nclaimed\r\n$3\r\nabc\r\n",
+            b"*1\r\n*2\r\n$7\r\nclaimed\r\n:5\r\n", b"*1\r\n*1\r\n$7\r\nclaimed\r\n",
+            b"*1\r\n*2\r\n:1\r\n:2\r\n", b"*2\r\n$1\r\nx\r\n$1\r\ny\r\n", b"*2\r\n$1\r\n0\r\n$1\r\ny\r\n",
+            b"*3\r\n$5\r\ncount\r\n$1\r\n1\r\n$4\r\nfill\r\n", b"*1\r\n$9\r\ncommitted\r\n",
+            b"*4\r\n$6\r\nclaims\r\n*1\r\n*2\r\n$1\r\na\r\n:1\r\n$6\r\ncursor\r\n$1\r\n0\r\n"]
+
+
+@case("a server that answers nonsense is an error of that call, and never the end of the program")
+def nonsense():
+    name = new_set(shards=1)
+    calls = [("add", "http://a/"), ("commit",), ("has", "http://a/"), ("stat",), ("claims",), ("check",), ("shards",),
+             ("claim", "me", 3600000, "http://c/"), ("finish", "me", "release", "http://c/"), ("renew", "me", 1000),
+             ("reclaim", 0, "me", 3600000, 10), ("abandon", "me"), ("merge", "hashset", "http://m/"),
+             ("count", "http://a/"), ("previous", "http://a/"), ("remove", "http://n/"), ("rotate", "force"),
+             ("open", at(name, proxy.port), "patience=300", LEASE), ("drop", at(name, proxy.port), "patience=300"),
+             ("create", at(name, proxy.port), "shards=1", "patience=300")]
+    with Driver() as one:
+        one("open", at(name, proxy.port), "manual", "patience=300", LEASE)
+        for call in calls:
+            for reply in NONSENSE:
+                for number in (0, 1) if call[0] == "rotate" else (2, 3) if "patience=300" in call else (0,):
+                    proxy.forget()
+                    proxy.answer_with(number, reply)
+                    one.ask(*call)
+                    if call[0] == "rotate" or "patience=300" in call:
+                        proxy.forget()
+                        one.ask("drop", at(name))
+                        one("create", at(name), "shards=1")
+                        one("open", at(name, proxy.port), "manual", "patience=300", LEASE)
+                proxy.forget()
+                one("has", "http://a/")
+        proxy.forget()
+        expect(one("add", "http://new/"), "N")
+
+
 # ---- clients without memory ----
 
 def while_scarce(one, *words):

@@ -5,6 +5,7 @@
     proxy.cut_before(3)         # forwards 3 more commands
     proxy.cut_after(3)          # the same, and the third one is executed: all replies since then are lost
     proxy.do_before(3, action)  # no cut: after 3 commands, calls action() and goes on
+    proxy.answer_with(3, b":1\r\n")  # no cut: after 3 commands, the next one gets this reply
 
 Bytes and commands are counted over all connections. A cut happens once; then everything is forwarded again.
 """
@@ -33,7 +34,7 @@ class Proxy:
     def __init__(self, target, on_cut=None):
         self.target = target
         self.on_cut = on_cut
-        self.action = None
+        self.action = self.reply = None
         self.replies_left = self.commands_left = None
         self.executed = False
         self.refuses = False  # new connections are closed at once
@@ -54,6 +55,10 @@ class Proxy:
 
     def do_before(self, n, action):
         self.commands_left, self.executed, self.action = n, False, action
+
+    def answer_with(self, n, reply):
+        """Commands must come one at a time, each after the reply to the last one."""
+        self.commands_left, self.executed, self.action, self.reply = n, False, None, reply
 
     def forget(self):
         """No cut any more, and counts from 0."""
@@ -100,7 +105,7 @@ class Proxy:
                 data = client.recv(1 << 16)
                 if not data:
                     return
-                waiting = self.forward_commands(server, waiting + data)
+                waiting = self.forward_commands(client, server, waiting + data)
                 if waiting is None:
                     return
 
@@ -125,7 +130,7 @@ class Proxy:
                 self.cut()
         return not cut
 
-    def forward_commands(self, server, data):
+    def forward_commands(self, client, server, data):
         """What is left of an incomplete command; None: the connection is cut."""
         while True:
             length = command_length(data)
@@ -133,6 +138,14 @@ class Proxy:
                 return data
             with self.lock:
                 last = self.executed and self.commands_left == 1
+                if self.commands_left == 0 and self.reply:
+                    server.sendall(data[:length])
+                    await_execution(server)
+                    client.sendall(self.reply)
+                    self.reply = self.commands_left = None
+                    self.cuts += 1
+                    data = data[length:]
+                    continue
                 if self.commands_left == 0 and self.action:
                     self.commands_left = None
                     self.action()
