@@ -366,6 +366,8 @@ static void stop_all(void *context)
     stop_reading(job);
     if (job->delivery.wake >= 0)
         (void)!write(job->delivery.wake, &one, sizeof one);
+    cli_target_hurry(&job->target);
+    cli_target_hurry(&job->also);
 }
 
 /* The next look at the input is for lines that were put aside. */
@@ -407,14 +409,15 @@ static bool wait_for_held(cli_job *job)
 
 /*
  * The statistics of the set. While the job runs, a set on a server is not asked: an answer may take a minute, for which
- * no signal would be noticed. Then they are those of the beginning, with the URLs that this job has added.
+ * no signal would be noticed. Then, and if the server does not answer any more, they are those of the beginning, with
+ * the URLs that this job has added.
  */
 static int stat_target(const cli_job *job, cli_report *report)
 {
     vidi_cluster_stats more;
 
     report->away = job->target.away != NULL;
-    if (report->away && job->runs) {
+    if (report->away && (job->runs || job->gave_up)) {
         report->set = job->before;
         report->set.count += job->action == CLI_ADD ? job->fresh : 0;
         return CLI_OK;

@@ -224,6 +224,7 @@ static int complain(cli_job *job, const cli_slot *slot, int error)
 {
     const char *message = cli_target_message(slot->also_failed ? &job->also : &job->target, error);
 
+    job->gave_up = job->gave_up || error == VIDI_EIO;
     if (error == VIDI_INVALID)
         return complain_of_line(job, slot, message);
     if (error != VIDI_ELIMIT || !job->unacked)

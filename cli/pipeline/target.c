@@ -5,21 +5,37 @@
 
 #include "vidi/url.h"
 
+enum {
+    HURRY_MS = 5000, /* after a signal */
+    GIVEN_UP_MS = 1000
+};
+
+/*
+ * A server that was asked in vain for as long as calls are patient is given up, and the run ends. What is done on the
+ * way out does not wait as long again.
+ */
+static int give_up(const cli_target *target, int error)
+{
+    if (error == VIDI_EIO)
+        vidi_cluster_hurry(target->away, GIVEN_UP_MS);
+    return error;
+}
+
 int cli_target_add_batch(const cli_target *target, const vidi_str *urls, size_t n, uint8_t *verdicts, uint64_t *marks)
 {
-    return target->away ? vidi_cluster_add_batch(target->away, urls, n, verdicts, marks)
+    return target->away ? give_up(target, vidi_cluster_add_batch(target->away, urls, n, verdicts, marks))
                         : vidi_add_batch(target->here, urls, n, verdicts, marks);
 }
 
 int cli_target_has_batch(const cli_target *target, const vidi_str *urls, size_t n, uint8_t *verdicts)
 {
-    return target->away ? vidi_cluster_has_batch(target->away, urls, n, verdicts)
+    return target->away ? give_up(target, vidi_cluster_has_batch(target->away, urls, n, verdicts))
                         : vidi_has_batch(target->here, urls, n, verdicts);
 }
 
 int cli_target_remove(const cli_target *target, vidi_str url)
 {
-    return target->away ? vidi_cluster_remove(target->away, url) : vidi_remove(target->here, url);
+    return target->away ? give_up(target, vidi_cluster_remove(target->away, url)) : vidi_remove(target->here, url);
 }
 
 int cli_target_mark(const cli_target *target, uint64_t *mark)
@@ -29,7 +45,8 @@ int cli_target_mark(const cli_target *target, uint64_t *mark)
 
 int cli_target_commit_to(const cli_target *target, uint64_t mark)
 {
-    return target->away ? vidi_cluster_commit_to(target->away, mark) : vidi_commit_to(target->here, mark);
+    return target->away ? give_up(target, vidi_cluster_commit_to(target->away, mark))
+                        : vidi_commit_to(target->here, mark);
 }
 
 /* A server syncs as it is configured. What is committed has reached it. */
@@ -44,7 +61,8 @@ int cli_target_stat(const cli_target *target, vidi_stats *stats, vidi_cluster_st
 
     more = more ? more : &ignored;
     *more = (vidi_cluster_stats){.size = sizeof *more};
-    return target->away ? vidi_cluster_stat(target->away, stats, more) : vidi_stat(target->here, stats);
+    return target->away ? give_up(target, vidi_cluster_stat(target->away, stats, more))
+                        : vidi_stat(target->here, stats);
 }
 
 const struct vidi_canon *cli_target_canon(const cli_target *target)
@@ -61,6 +79,12 @@ const char *cli_target_message(const cli_target *target, int error)
 int cli_target_status(const cli_target *target, int error)
 {
     return error < 0 ? cli_error("%s", cli_target_message(target, error)) : CLI_OK;
+}
+
+void cli_target_hurry(const cli_target *target)
+{
+    if (target->away)
+        vidi_cluster_hurry(target->away, HURRY_MS);
 }
 
 void cli_target_close(cli_target *target)

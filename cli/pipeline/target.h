@@ -41,6 +41,9 @@ const char *cli_target_message(const cli_target *target, int error);
 /* CLI_OK; or, for a negative code, CLI_ERROR after printing that message. */
 int cli_target_status(const cli_target *target, int error);
 
+/* A signal has come: from now on, calls wait for a server for some seconds at most, also one that runs in another thread. */
+void cli_target_hurry(const cli_target *target);
+
 void cli_target_close(cli_target *target);
 
 #endif

@@ -93,13 +93,11 @@ int cli_cluster_plans(const vidi_plan_request *want, uint32_t shards, uint32_t n
     CLI_TRY(cli_library_status(list_kinds(want, shards, kinds, &count)));
     for (size_t i = 0; i < count; i++) {
         cli_cluster_plan *plan = &plans[*n];
-        if (kinds[i].can & VIDI_STORES_EVERY_ADD) /* a URL that is claimed again after a lost reply would count twice */
-            continue;
         int error =
             shards ? plan_kind(want, kinds[i].kind, shards, plan) : divide_kind(want, kinds[i].kind, nodes, plan);
         *n += error == VIDI_OK;
     }
-    return *n ? CLI_OK : cli_error("sets on servers cannot be of a kind that counts how often a URL is added");
+    return *n ? CLI_OK : cli_error("no kind can serve that");
 }
 
 /* ---- load ---- */
