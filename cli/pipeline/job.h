@@ -56,7 +56,7 @@ typedef struct cli_job {
     _Atomic uint64_t unacked; /* lines that waited for an acknowledgement at the last lull */
     int signal;               /* the signal that ended the job; 0: none */
     bool refused;             /* the set could not take a line, and a message said so */
-    bool gave_up;             /* the set could not be read or written */
+    _Atomic bool gave_up;     /* the set could not be read or written */
     uint64_t left;            /* lines left to other clients, which had claimed their URLs all the time */
 
     /* private */
