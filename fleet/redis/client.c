@@ -76,7 +76,7 @@ static int prepare(redis_client *client, const char *text, const redis_options *
 
 /*
  * Finds out whether there is a cluster. Each host of the address is asked once, and if none answers, that is the end: it
- * is probably the address that is wrong. Servers that are still loading are waited for.
+ * is probably the address that is wrong. Servers that are still loading, or silent, are waited for.
  */
 static int explore(redis_client *client)
 {
@@ -84,14 +84,14 @@ static int explore(redis_client *client)
     client->slots_wanted = true;
     snprintf(client->why, sizeof client->why, "no host of the address has answered");
     while (client->mode == MODE_UNKNOWN) {
-        if (client_turn(client, INT64_MAX)) {
+        if (client_turn(client, until)) {
             snprintf(client->why, sizeof client->why, "there is no memory left for a connection");
             return VIDI_EMEMORY;
         }
         if (client->mode == MODE_UNKNOWN && client->slots_failed >= client->nodes.count && !client->slots_busy)
             return VIDI_EIO;
-        if (client->mode == MODE_UNKNOWN && client->slots_busy && client->now >= until)
-            return VIDI_EBUSY;
+        if (client->mode == MODE_UNKNOWN && client->now >= until)
+            return client->slots_busy ? VIDI_EBUSY : VIDI_EIO;
     }
     return VIDI_OK;
 }

@@ -70,6 +70,26 @@ def away():
         expect(ended(one), 3)
 
 
+@case("a server that accepts connections and is silent is waited for as long as patience lasts, also when a handle closes")
+def silent():
+    with Server() as server:
+        address = made(server, "silent")
+        one = Driver()
+        one("open", address, "manual", "lease=60", "patience=300", "reply=300")
+        one("add", "http://a/")
+        server.process.send_signal(signal.SIGSTOP)
+        with Driver() as other:
+            expect(other.ask("open", address, "patience=300", "reply=300")[0], -9)
+        await_that(lambda: one.ask("add", "http://b/")[0] == -9, "no add ends with an error")
+        one.close_streams()
+        try:
+            one.process.wait(SOON)
+        except subprocess.TimeoutExpired:
+            one.kill()
+            raise Failed("the handle does not close") from None
+        server.process.send_signal(signal.SIGCONT)
+
+
 @case("a process that slept while its set was dropped and made anew leaves the new fleet alone")
 def replaced():
     with Server() as server:

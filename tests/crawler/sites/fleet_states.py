@@ -19,15 +19,19 @@ from support.tap import case, check, expect, run  # noqa: E402
 require()
 
 
-def vidi(*words, code=0):
-    """Runs the program, which must end with this code; gives what it prints, errors included."""
+def vidi(*words, code=0, errors=True):
+    """Runs the program, which must end with this code; gives what it prints, with or without errors and warnings."""
     result = subprocess.run([built("vidi"), *words], capture_output=True, text=True, check=False)
     check(result.returncode == code, f"vidi {words} ends with {result.returncode}: {result.stdout}{result.stderr}")
-    return result.stdout + result.stderr
+    return result.stdout + result.stderr * errors
+
+
+def json_of(*words):
+    return json.loads(vidi(*words, errors=False))
 
 
 def status(address):
-    return json.loads(vidi("crawl", "status", "--json", address))
+    return json_of("crawl", "status", "--json", address)
 
 
 @case("a fleet is paused and resumed")
@@ -81,7 +85,7 @@ def revisited():
         expect(status(crew.address)["visit"], 2)
         rows = [row for row in crew.rows()[0]]
         expect(len(rows), 2 * len(web.truth), "outcomes of two visits")
-        told = json.loads(vidi("crawl", "report", "--json", *crew.folders()))
+        told = json_of("crawl", "report", "--json", *crew.folders())
         expect((told["visit"], told["urls"], told["queue"]), (2, len(web.truth), 0))
 
 
@@ -134,7 +138,7 @@ def joined():
         crew.start_paused(3)
         crew.tell("resume")
         crew.await_end()
-        told = json.loads(vidi("crawl", "report", "--json", *crew.folders()))
+        told = json_of("crawl", "report", "--json", *crew.folders())
         fetched = [url for url, (_, reason) in web.truth.items() if not reason]
         robots = [url for url, (_, reason) in web.truth.items() if reason == "robots"]
         expect((told["fetched"], told["skipped_urls"]["robots"], told["queue"]), (len(fetched), len(robots), 0))
