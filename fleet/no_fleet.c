@@ -33,7 +33,6 @@ void vidi_cluster_show_address(const char *address, char shown[VIDI_CLUSTER_ADDR
 
 /* ---- what is an error ---- */
 
-/* NOLINTBEGIN(misc-unused-parameters) */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 int vidi_cluster_create(const char *address, const vidi_options *options, uint32_t shards,
@@ -175,4 +174,3 @@ int vidi_cluster_claims(vidi_cluster *cluster, const char *owner, vidi_claim_vis
 {
     return VIDI_ECANNOT;
 }
-/* NOLINTEND(misc-unused-parameters) */

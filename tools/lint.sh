@@ -29,12 +29,15 @@ step() {
     fi
 }
 
-# tidy FOLDER [CHECKS]: runs clang-tidy with the compile commands in FOLDER.
+# tidy FOLDER [CHECKS]: runs clang-tidy with the compile commands in FOLDER, which has none for stand-ins of parts that
+# were built.
 # shellcheck disable=SC2317 # step calls it
 tidy() {
     local checks=()
     [ $# -lt 2 ] || checks=("--checks=$2")
-    printf '%s\0' "${sources[@]}" | xargs -0 -n 16 -P "$(nproc)" clang-tidy --quiet "${checks[@]}" -p "$1" 2>/dev/null
+    printf '%s\n' "${sources[@]}" |
+        grep -Fxf <(sed -n "s|^ *\"file\": \"$PWD/\(.*\)\".*|\1|p" "$1/compile_commands.json") | tr '\n' '\0' |
+        xargs -0 -n 16 -P "$(nproc)" clang-tidy --quiet "${checks[@]}" -p "$1" 2>/dev/null
 }
 
 # shellcheck disable=SC2317
