@@ -227,6 +227,8 @@ static int run_again(fleet *fleet)
 
     if (error == VIDI_OK && stopping)
         error = life_count(wire, &members);
+    if (error == VIDI_OK && members > 0) /* of another process that has let it run meanwhile, perhaps */
+        error = record_is(wire, "stopping", &stopping);
     if (error || !stopping)
         return error;
     if (members > 0)

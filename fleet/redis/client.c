@@ -76,11 +76,13 @@ static int prepare(redis_client *client, const char *text, const redis_options *
 
 /*
  * Finds out whether there is a cluster. Each host of the address is asked once, and if none answers, that is the end: it
- * is probably the address that is wrong. Servers that are still loading, or silent, are waited for.
+ * is probably the address that is wrong. Servers that are still loading are waited for, and silent ones, at least for the
+ * time that a reply may take.
  */
 static int explore(redis_client *client)
 {
-    int64_t until = client_time() + client->patience_ms;
+    int64_t reply_ms = client->how.reply_ms;
+    int64_t until = client_time() + (client->patience_ms > reply_ms ? client->patience_ms : reply_ms);
     client->slots_wanted = true;
     snprintf(client->why, sizeof client->why, "no host of the address has answered");
     while (client->mode == MODE_UNKNOWN) {
